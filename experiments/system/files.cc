@@ -22,14 +22,6 @@ namespace {
   throw DataError(path, "cannot " + action + ": " + std::strerror(errno));
 }
 
-/// `directory` may have been opened with O_PATH.
-void SyncDirectory(int directory) {
-  const FileDescriptor fd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems cannot sync a directory. There a rename is only as durable as the file system
-  // makes it.
-  if (fd.get() >= 0) ::fsync(fd.get());
-}
-
 }  // namespace
 
 void WriteDescriptor(int fd, std::span<const std::byte> data, const std::string& path) {
@@ -63,7 +55,7 @@ void WriteFileAtomically(const std::string& path, std::span<const std::span<cons
     ::unlinkat(directory.get(), temporary.c_str(), 0);
     throw;
   }
-  SyncDirectory(directory.get());
+  if (!SyncDirectory(directory.get())) Throw(path, "sync the directory of it");
 }
 
 void WriteFileAtomically(const std::string& path, std::string_view content, int mode, Umask umask) {
@@ -101,7 +93,7 @@ void SyncFiles(const std::string& directory) {
     if (entry.path().parent_path() != directory) {
       const FileDescriptor parent(
           ::open(entry.path().parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-      if (parent.get() >= 0) SyncDirectory(parent.get());
+      if (parent.get() < 0 || !SyncDirectory(parent.get())) Throw(path, "sync the directory of it");
     }
   }
 }

@@ -13,7 +13,8 @@ enum class Umask { kApplies, kIgnored };
 
 /// Writes the parts in order to a temporary file beside `path`, syncs it, renames it and syncs the
 /// directory. Readers see the old file or the whole new one. `mode` is as for open(2). Throws
-/// `DataError` naming the file; the old file is then unchanged.
+/// `DataError` naming the file. The old file is then unchanged, unless only the directory could not
+/// be synced: a crash may then bring the old file back.
 void WriteFileAtomically(const std::string& path, std::span<const std::span<const std::byte>> parts,
                          int mode = 0644, Umask umask = Umask::kApplies);
 void WriteFileAtomically(const std::string& path, std::string_view content, int mode = 0644,

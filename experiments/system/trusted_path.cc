@@ -71,9 +71,8 @@ class Walk {
     FileDescriptor next = Look(part);
     if (next.get() < 0 && errno == ENOENT && missing_ == Missing::kMake) {
       if (::mkdirat(here_.get(), part.c_str(), 0777) != 0 && errno != EEXIST) Throw(errno, part);
-      // Files in it are synced with it, but not its own name. Some file systems cannot do that.
-      const FileDescriptor parent(::openat(here_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-      if (parent.get() >= 0) ::fsync(parent.get());
+      // Files in it are synced with it, but not its own name.
+      if (!SyncDirectory(here_.get())) Throw(errno, part);
       next = Look(part);
     }
     struct stat status {};
@@ -104,6 +103,13 @@ class Walk {
 };
 
 }  // namespace
+
+bool SyncDirectory(int directory) {
+  const FileDescriptor fd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A directory that may be written to but not read cannot be synced by its user.
+  if (fd.get() < 0) return errno == EACCES;
+  return ::fsync(fd.get()) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
 
 TrustedPlace FindTrustedPlace(const std::string& path) {
   const fs::path whole(path);

@@ -18,6 +18,11 @@ struct TrustedPlace {
   std::string name;
 };
 
+/// Syncs a directory, which may have been opened with O_PATH. Returns false, with errno set, when
+/// the names in it may be lost. Some file systems cannot sync a directory: there a name is as
+/// durable as the file system makes it, and this returns true.
+bool SyncDirectory(int directory);
+
 /// Opens the directory of a file. Throws `DataError` when it cannot be reached.
 TrustedPlace FindTrustedPlace(const std::string& path);
 

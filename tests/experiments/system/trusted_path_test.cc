@@ -4,14 +4,34 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/files.h"
 #include "tests/common/temporary_directory.h"
+
+namespace {
+
+/// What the kernel says to a sync of a directory; 0: the truth.
+int directory_sync_error = 0;
+
+}  // namespace
+
+// Takes the place of the C library's in this program.
+// NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" int fsync(int fd) {
+  struct stat status {};
+  if (directory_sync_error != 0 && ::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+    errno = directory_sync_error;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace ringside {
 namespace {
@@ -154,6 +174,35 @@ TEST_F(TrustedPathTest, NamesWhatIsNoDirectory) {
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("cannot create the directory: Not a directory ('file')"));
   }
+}
+
+class DirectorySyncTest : public TrustedPathTest {
+ protected:
+  void TearDown() override { directory_sync_error = 0; }
+};
+
+// A name that is not on the disk may be gone after a crash.
+TEST_F(DirectorySyncTest, AFailureIsAnErrorWithItsPath) {
+  fs::create_directory(Path("logs"));
+  Write("logs/worker-0.log", "text");
+  directory_sync_error = EIO;
+  EXPECT_THAT(
+      [&] { WriteFileAtomically(Path("file"), "text"); },
+      ThrowsMessage<DataError>(HasSubstr("/file: cannot sync the directory of it: Input/")));
+  EXPECT_THAT(
+      [&] { SyncFiles(directory_.path()); },
+      ThrowsMessage<DataError>(HasSubstr("/worker-0.log: cannot sync the directory of it")));
+  EXPECT_THAT([&] { MakeDirectories(Path("a/b")); },
+              ThrowsMessage<ConfigError>(HasSubstr("cannot create the directory: Input/output")));
+}
+
+TEST_F(DirectorySyncTest, AFileSystemThatCannotIsNone) {
+  for (const int error : {EINVAL, ENOTSUP}) {
+    directory_sync_error = error;
+    WriteFileAtomically(Path("file"), "text");
+    MakeDirectories(Path("made/" + std::to_string(error)));
+  }
+  EXPECT_EQ(ReadFile(Path("file"), 100), "text");
 }
 
 TEST_F(TrustedPathTest, AKilledProcessMayLeaveItsTemporaryFile) {
