@@ -6,12 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -46,26 +48,30 @@ std::string ReadAll(const fs::path& path) {
   return std::move(text).str();
 }
 
-/// -1 for a process that has gone.
-pid_t ParentOf(const fs::path& process) {
+struct Child {
+  pid_t pid = -1;
+  pid_t session = -1;
+  fs::path folder{};
+};
+
+/// If that process is a child of this one, and has not ended.
+std::optional<Child> ReadChild(const fs::path& process) {
   const std::string stat = ReadAll(process / "stat");
-  // Field 2, the name, may hold anything; after its last bracket come the state and the parent.
+  // Field 2, the name, may hold anything; after its last bracket come the state, the parent, the
+  // group and the session.
   const std::size_t bracket = stat.rfind(')');
-  constexpr std::size_t kToParent = 4;  // ") S "
-  if (bracket == std::string::npos || bracket + kToParent >= stat.size()) return -1;
-  pid_t parent = -1;
-  std::from_chars(stat.data() + bracket + kToParent, stat.data() + stat.size(), parent);
-  return parent;
+  if (bracket == std::string::npos) return std::nullopt;
+  std::istringstream fields(stat.substr(bracket + 1));
+  char state = 'X';
+  pid_t parent = -1, group = -1;
+  Child child{.folder = process};
+  if (!(fields >> state >> parent >> group >> child.session)) return std::nullopt;
+  if (parent != ::getpid() || state == 'Z' || state == 'X') return std::nullopt;
+  return child;
 }
 
-bool HasMark(const fs::path& process, const std::string& mark) {
-  const std::string environment = '\0' + ReadAll(process / "environ");
-  return environment.find('\0' + mark + '\0') != std::string::npos;
-}
-
-/// This process's children with the mark. A zombie has no environment, so it is none of them.
-std::vector<pid_t> MarkedChildren(const std::string& mark) {
-  std::vector<pid_t> children;
+std::vector<Child> LivingChildren() {
+  std::vector<Child> children;
   std::error_code error;  // /proc cannot be read: nothing can be found
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
        entry.increment(error)) {
@@ -73,12 +79,23 @@ std::vector<pid_t> MarkedChildren(const std::string& mark) {
     pid_t pid = -1;
     const auto [rest, wrong] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (wrong != std::errc() || rest != name.data() + name.size()) continue;
-    if (ParentOf(entry->path()) == ::getpid() && HasMark(entry->path(), mark)) {
-      children.push_back(pid);
-    }
+    std::optional<Child> child = ReadChild(entry->path());
+    if (!child) continue;
+    child->pid = pid;
+    children.push_back(*std::move(child));
   }
   return children;
 }
+
+bool HasMark(const Child& child, const std::string& mark) {
+  const std::string environment = '\0' + ReadAll(child.folder / "environ");
+  return environment.find('\0' + mark + '\0') != std::string::npos;
+}
+
+/// A process that this one has started itself leads its group (`Process`), or is a fork that stays
+/// here. The kernel lets no leader of a group leave its session. So this one was started by a
+/// descendant, and has been inherited.
+bool IsOfAnotherSession(const Child& child) { return child.session != ::getsid(0); }
 
 /// Whether it has ended. One that is stuck in the kernel must not keep the run from its end.
 bool Reap(pid_t pid) {
@@ -94,13 +111,18 @@ bool Reap(pid_t pid) {
 }  // namespace
 
 OrphanWatch::OrphanWatch() : mark_(NewMark()) {
-  if (watches.fetch_add(1) != 0) return;
   int before = 0;
   // Here and below: it fails only for a bad address, or for an unknown request on a kernel that is
   // older than 3.4.
   static_cast<void>(::prctl(PR_GET_CHILD_SUBREAPER, &before));
-  inherits_before = before;
-  static_cast<void>(::prctl(PR_SET_CHILD_SUBREAPER, 1));
+  if (watches.fetch_add(1) == 0) {
+    inherits_before = before;
+    static_cast<void>(::prctl(PR_SET_CHILD_SUBREAPER, 1));
+  }
+  // Otherwise the orphans of others may come, too: those of a container, or of what has run in this
+  // process before it became this program.
+  takes_unmarked_ = ::getpid() != 1 && inherits_before == 0 &&
+                    std::ranges::none_of(LivingChildren(), IsOfAnotherSession);
 }
 
 OrphanWatch::~OrphanWatch() {
@@ -108,11 +130,23 @@ OrphanWatch::~OrphanWatch() {
   static_cast<void>(::prctl(PR_SET_CHILD_SUBREAPER, inherits_before.load()));
 }
 
+std::vector<pid_t> OrphanWatch::Orphans() const {
+  // With another watch it may be one of that watch.
+  const bool unmarked_too = takes_unmarked_ && watches == 1;
+  std::vector<pid_t> orphans;
+  for (const Child& child : LivingChildren()) {
+    if ((unmarked_too && IsOfAnotherSession(child)) || HasMark(child, mark_)) {
+      orphans.push_back(child.pid);
+    }
+  }
+  return orphans;
+}
+
 std::vector<pid_t> OrphanWatch::KillAll() const {
   std::vector<pid_t> killed;
   // The children of an orphan become this process's when it has died.
   for (int round = 0; round < kMostRounds; ++round) {
-    const std::vector<pid_t> found = MarkedChildren(mark_);
+    const std::vector<pid_t> found = Orphans();
     if (found.empty()) break;
     const std::size_t before = killed.size();
     for (const pid_t pid : found) {

@@ -11,8 +11,10 @@ namespace ringside {
 /// Finds what processes leave behind that have left their process group, by `setsid` for instance.
 /// The group's signals do not reach those. While any watch exists, this process inherits the
 /// orphans among its descendants (`PR_SET_CHILD_SUBREAPER`). Those of a watch have its mark in
-/// their environment; a program that clears its environment is not found. Nothing is found after
-/// this process was killed. Used by one thread.
+/// their environment. A program may clear its environment, so a watch that is the only one also
+/// takes every inherited process of another session. It does not where others may leave such ones
+/// to this process: in process 1 of a container, or when it has some before the watch. Nothing is
+/// found after this process was killed. Used by one thread.
 class OrphanWatch {
  public:
   OrphanWatch();
@@ -30,7 +32,10 @@ class OrphanWatch {
   std::vector<pid_t> KillAll() const;
 
  private:
+  std::vector<pid_t> Orphans() const;
+
   const std::string mark_;
+  bool takes_unmarked_ = false;
 };
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,6 +19,7 @@
 namespace ringside {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -52,6 +54,67 @@ TEST(OrphanWatch, KillsWhatHasLeftItsGroup) {
   EXPECT_THAT(watch.KillAll(), ElementsAre(orphan));
   EXPECT_FALSE(IsAlive(orphan));
   EXPECT_THAT(watch.KillAll(), IsEmpty());
+}
+
+/// Like `Shell`, but what it starts is a daemon: its parent has ended, its environment is empty,
+/// and SIGTERM does not end it.
+Process ShellWithDaemon() {
+  return Process({.argv = {"/bin/sh", "-c", R"(
+      setsid env -i /bin/sh -c '/bin/sh -c "trap \"\" TERM; echo \$\$; exec sleep 1000" &' &
+      exec sleep 1000)"}});
+}
+
+TEST(OrphanWatch, KillsADaemonWithoutTheMark) {
+  const OrphanWatch watch;
+  Process shell = ShellWithDaemon();
+  const pid_t orphan = StartOrphan(shell);
+  End(shell);
+  EXPECT_TRUE(IsAlive(orphan));
+  EXPECT_THAT(watch.KillAll(), Contains(orphan));  // and its parent, if that is still ending
+  EXPECT_FALSE(IsAlive(orphan));
+}
+
+// It may be the other's.
+TEST(OrphanWatch, LeavesWhatHasNoMarkAloneBesideAnotherWatch) {
+  std::optional<OrphanWatch> watch(std::in_place);
+  const OrphanWatch other;
+  Process shell = ShellWithDaemon();
+  const pid_t orphan = StartOrphan(shell);
+  End(shell);
+  EXPECT_THAT(other.KillAll(), IsEmpty());
+  EXPECT_TRUE(IsAlive(orphan));
+  watch.reset();
+  EXPECT_THAT(other.KillAll(), Contains(orphan));
+}
+
+// A child of this process in another session may leave orphans, too.
+TEST(OrphanWatch, LeavesWhatHasNoMarkAloneIfItMayBeOlder) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setsid();
+    while (true) ::pause();
+  }
+  ASSERT_GT(child, 0);
+  WaitUntil("its own session", [&] { return ::getsid(child) == child; });
+  {
+    const OrphanWatch watch;
+    EXPECT_THAT(watch.KillAll(), IsEmpty());
+  }
+  EXPECT_EQ(::kill(child, SIGKILL), 0);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+TEST(OrphanWatch, LeavesTheChildrenOfThisProcessAlone) {
+  const OrphanWatch watch;
+  const Process program({.argv = {"/bin/sleep", "1000"}});
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (true) ::pause();
+  }
+  ASSERT_GT(child, 0);
+  EXPECT_THAT(watch.KillAll(), IsEmpty());
+  EXPECT_EQ(::kill(child, SIGKILL), 0);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
 }
 
 TEST(OrphanWatch, LeavesTheOrphansOfOthersAlone) {
