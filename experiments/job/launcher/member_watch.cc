@@ -1,11 +1,14 @@
 #include "ringside/experiments/job/launcher/member_watch.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "ringside/common/core/awake_clock.h"
 #include "ringside/common/core/dilated_clock.h"
+#include "ringside/experiments/system/printable.h"
 
 namespace ringside {
 namespace {
@@ -31,6 +34,21 @@ std::chrono::milliseconds Grace(FailureKind kind) {
   }
 }
 
+/// Replaces invalid UTF-8, which no message between processes may hold.
+std::string Utf8(const std::string& text) {
+  using nlohmann::json;
+  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  return json::parse(quoted).get<std::string>();
+}
+
+/// The last line of a process that gave up may say why. That of one which somebody else killed does
+/// not.
+std::string LastWord(const ChildGroup::End& child) {
+  const bool gave_up = child.end.signal == 0 ? child.end.code != 0 : child.end.signal != SIGKILL;
+  if (!gave_up || child.last_line.empty()) return "";
+  return "; it wrote last: " + Printable(Utf8(child.last_line));
+}
+
 double Seconds(std::chrono::milliseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
@@ -49,7 +67,8 @@ void MemberWatch::Look() {
 }
 
 void MemberWatch::LookAtEnds() {
-  for (const auto& [who, pid, end] : children_.TakeEnds()) {
+  for (const ChildGroup::End& child : children_.TakeEnds()) {
+    const auto& [who, pid, end, last_line] = child;
     const bool handed_in = job_state_.HasLeft(who) && job_state_.HasReport(who);
     if (end.signal == 0 && end.code == 0 && handed_in) continue;
     const auto failures = job_state_.failures();
@@ -60,7 +79,8 @@ void MemberWatch::LookAtEnds() {
     const char* when = never_came  ? ", without having called ringside.init()"
                        : handed_in ? " after it handed in its result"
                                    : " before it handed in a result";
-    AddFailure({who, KindOfEnd(end), fmt::format("(pid {}) {}{}", pid, end.Text(), when)});
+    AddFailure({who, KindOfEnd(end),
+                fmt::format("(pid {}) {}{}{}", pid, end.Text(), when, LastWord(child))});
   }
 }
 

@@ -129,7 +129,10 @@ std::vector<ChildGroup::End> ChildGroup::TakeEnds() {
     const std::optional<ProcessEnd>& end = child->process.Poll();
     if (!end) continue;
     child->end_taken = true;
-    ends.push_back({child->who, child->process.pid(), *end});
+    // It may have ended since its output was forwarded.
+    child->log.ForwardAvailable();
+    child->log.Flush();
+    ends.push_back({child->who, child->process.pid(), *end, child->log.last_line()});
   }
   return ends;
 }

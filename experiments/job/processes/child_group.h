@@ -31,6 +31,7 @@ class ChildGroup {
     Member who;
     pid_t pid = -1;
     ProcessEnd end;
+    std::string last_line{};  ///< Of its output.
   };
   struct Started {
     Member who;
@@ -40,8 +41,8 @@ class ChildGroup {
   ChildGroup(Options options, Console& console) : options_(std::move(options)), console_(console) {}
 
   /// Starts a member; a worker of a spec with a program is that program. Throws
-  /// `MissingBackendError` when the executable is missing.
-  /// `network_namespace` is as for `Process`.
+  /// `MissingBackendError` when the executable is missing, `ResourceError` when there is no
+  /// process. `network_namespace` is as for `Process`.
   void Start(const MemberSetup& setup, int network_namespace = -1);
   /// Forwards logs and reaps children. Waits at most `wait` for an event there or on `fd`.
   void Poll(std::chrono::milliseconds wait, int fd);
