@@ -7,6 +7,7 @@ ELSEWHERE = (
     ("processes that fail again after every restart", "`LauncherEdgesTest.ACrashLoopEndsAfterTheRestartsThatAreAllowed`"),
     ("SIGTERM twice", "`LauncherTest.ASecondInterruptKills`"),
     ("a child that starts others in another session", "`LauncherEdgesTest.WhatAWorkerLeavesInAnotherSessionEndsWithTheRun`"),
+    ("a program writes without end; nobody reads the launcher's output", "`FloodedRunTest`, `UnreadRunTest`"),
     ("the link of a host goes down, in both directions: a proxy on one host cannot take a link away",
      "`emulated_partition_test.cc`"),
     ("a process starts late", "`CollectiveTest.ProcessesMayStartFurtherApartThanAnOperationTakes`"),

@@ -9,10 +9,7 @@
 #include <fstream>
 #include <future>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <ostream>
 #include <string_view>
 #include <thread>
 
@@ -20,7 +17,6 @@
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
 #include "ringside/paramserver/transports/transport_table.h"
-#include "tests/common/control_group.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
@@ -79,23 +75,53 @@ TEST_F(LauncherEdgesTest, TwoWorkersEvaluateTogether) {
   EXPECT_THAT(steps, ::testing::ElementsAre(2, 4));
 }
 
-// The group's signals do not reach it.
+// The group's signals do not reach them. The second one is a daemon with an empty environment.
 TEST_F(LauncherEdgesTest, WhatAWorkerLeavesInAnotherSessionEndsWithTheRun) {
-  const std::string pids = directory_.path() + "/pids";
+  const std::string pid_file = directory_.path() + "/pid.$$.";
   const std::string program = directory_.path() + "/program";
+  const std::string daemon = directory_.path() + "/daemon";
+  std::ofstream(daemon) << "trap '' TERM\necho $$ > \"$1\"\nexec sleep 1000\n";
   std::ofstream(program) << "#!/bin/sh\n"
-                         << "setsid sh -c 'echo $$ >> " << pids << "; exec sleep 1000' "
+                         << "setsid sh -c 'echo $$ > \"$0\"; exec sleep 1000' " << pid_file << "a "
                          << ">/dev/null 2>&1 &\n"
+                         << "setsid env -i /bin/sh -c '/bin/sh " << daemon << " \"$0\" &' "
+                         << pid_file << "b >/dev/null 2>&1\n"
+                         << "until [ -s " << pid_file << "a ] && [ -s " << pid_file << "b ]; do\n"
+                         << "  sleep 0.01\ndone\n"
                          << "exec " << RingsideProgram() << " \"$@\"\n";
   std::filesystem::permissions(program, std::filesystem::perms(0700));
   const JobOutcome outcome = RunJob(
       ProfileSpec("ring", 2, 5),
       {.bundle_dir = bundle(), .show_progress = false, .echo_logs = false, .program = program});
   EXPECT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
-  std::ifstream left(pids);
   int count = 0;
-  for (pid_t pid = -1; left >> pid; ++count) EXPECT_FALSE(IsAlive(pid)) << pid;
-  EXPECT_EQ(count, 2);
+  for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+    if (!entry.path().filename().string().starts_with("pid.")) continue;
+    pid_t pid = -1;
+    std::ifstream(entry.path()) >> pid;
+    EXPECT_FALSE(IsAlive(pid)) << pid;
+    ++count;
+  }
+  EXPECT_EQ(count, 4);
+}
+
+TEST_F(LauncherEdgesTest, TheLastLineOfAProcessThatGivesUpIsInTheError) {
+  const std::string program = directory_.path() + "/program";
+  std::ofstream(program)
+      << "#!/bin/sh\n"
+      << "case \"$*\" in\n"
+      << "  \"worker --rank 1 \"*) echo starts; printf 'no\\377data' >&2; exit 3 ;;\n"
+      << "esac\n"
+      << "exec " << RingsideProgram() << " \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms(0700));
+  const JobOutcome outcome = RunJob(
+      ProfileSpec("ring", 2, 5),
+      {.bundle_dir = bundle(), .show_progress = false, .echo_logs = false, .program = program});
+  EXPECT_EQ(outcome.failure, FailureKind::kEarlyExit);
+  EXPECT_THAT(outcome.error,
+              ::testing::HasSubstr("exited with code 3 before it handed in a result; "
+                                   "it wrote last: no\xef\xbf\xbd"
+                                   "data"));
 }
 
 // Each generation loses a worker before it has begun.
@@ -165,102 +191,6 @@ TEST_P(AddressFamilyTest, AJobRunsOverIpv6Alone) {
 
 INSTANTIATE_TEST_SUITE_P(Connections, AddressFamilyTest, ::testing::Values("ring", "tcp", "grpc"),
                          [](const auto& kind) { return std::string(kind.param); });
-
-/// How a run ends whose launcher, a shell's child, has this limit.
-struct Limit {
-  const char* ulimit = nullptr;  ///< For the shell's command of this name.
-  int processes = 0;             ///< With threads; 0: no limit.
-};
-
-void PrintTo(const Limit& limit, std::ostream* out) {
-  limit.ulimit != nullptr ? *out << limit.ulimit : *out << limit.processes << " processes";
-}
-
-class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInterface<Limit> {
- protected:
-  void SetUp() override {
-    if (GetParam().processes == 0) return;
-    processes_ = ControlGroup::OfProcesses(GetParam().processes);
-    if (!processes_) GTEST_SKIP() << "needs root and control groups for processes";
-  }
-
-  Process Train(int steps) const {
-    const std::string limit =
-        processes_ ? processes_->JoinCommand() : std::string("ulimit ") + GetParam().ulimit;
-    const std::string command = limit + "; exec " + RingsideProgram() +
-                                " train --strategy ring --workers 2 " +
-                                "--model profile:small-tensors --quiet --force --out " + bundle() +
-                                " --steps " + std::to_string(steps);
-    return Process({.argv = {"/bin/sh", "-c", command}});
-  }
-
-  /// A launcher that waited for threads that cannot start took up to minutes.
-  static void AwaitEnd(Process& launcher) {
-    WaitUntil(
-        "the launcher's end", [&] { return launcher.Poll().has_value(); },
-        std::chrono::seconds(30));
-  }
-
-  /// A launcher that ends by itself ends its processes before. If the lack of memory kills it, in a
-  /// thread of gRPC, the kernel ends them, which may take longer than the launcher's own end.
-  void ExpectNothingLeft(Process& launcher) const {
-    const std::optional<ProcessEnd> end = launcher.Poll();
-    ASSERT_TRUE(end.has_value());
-    for (const pid_t pid : PidsIn(bundle())) {
-      if (end->signal != 0) {
-        WaitUntil(
-            "the kernel's end of a process group", [pid] { return ProcessesOfGroup(pid).empty(); },
-            std::chrono::seconds(5));
-      }
-      EXPECT_TRUE(ProcessesOfGroup(pid).empty()) << "left of process group " << pid;
-    }
-  }
-
-  std::unique_ptr<ControlGroup> processes_;
-};
-
-// Threads that cannot be started must not be waited for. Whether the run succeeds depends on how
-// far it comes.
-TEST_P(LimitedRunTest, Ends) {
-  for (int i = 0; i < 3; ++i) {
-    Process launcher = Train(20);
-    AwaitEnd(launcher);
-    ExpectNothingLeft(launcher);
-  }
-}
-
-TEST_P(LimitedRunTest, EndsWhenItIsAskedTo) {
-  Process launcher = Train(1'000'000);
-  WaitUntil("a step, or the launcher's end",
-            [&] { return StepsIn(bundle()) >= 1 || launcher.Poll().has_value(); });
-  launcher.Signal(SIGTERM);
-  AwaitEnd(launcher);
-  ExpectNothingLeft(launcher);
-}
-
-// gRPC may wait for a thread that cannot start.
-TEST_P(LimitedRunTest, EndsWhenItIsAskedToAfterItsSummary) {
-  Process launcher = Train(20);
-  WaitUntil("the summary, or the launcher's end", [&] {
-    return std::filesystem::exists(bundle() + "/summary.json") || launcher.Poll().has_value();
-  });
-  launcher.Signal(SIGTERM);
-  AwaitEnd(launcher);
-  ExpectNothingLeft(launcher);
-}
-
-// In KiB: about what the launcher needs, with fewer threads than gRPC wants.
-INSTANTIATE_TEST_SUITE_P(Memory, LimitedRunTest,
-                         ::testing::Values(Limit{"-v 150000"}, Limit{"-v 200000"},
-                                           Limit{"-v 300000"}),
-                         [](const auto& limit) { return "Limit" + std::to_string(limit.index); });
-INSTANTIATE_TEST_SUITE_P(Descriptors, LimitedRunTest,
-                         ::testing::Values(Limit{"-n 16"}, Limit{"-n 24"}, Limit{"-n 40"}),
-                         [](const auto& limit) { return "Limit" + std::to_string(limit.index); });
-INSTANTIATE_TEST_SUITE_P(Processes, LimitedRunTest,
-                         ::testing::Values(Limit{.processes = 8}, Limit{.processes = 20},
-                                           Limit{.processes = 30}),
-                         [](const auto& limit) { return "Limit" + std::to_string(limit.index); });
 
 /// A launcher of a run that does not end by itself.
 class LongRunTest : public LauncherEdgesTest {
