@@ -30,6 +30,8 @@ void Recorder::AddStaleness(std::int64_t versions) {
   ++staleness_[versions];
 }
 
+void Recorder::AddReconnects(int count) { reconnects_.fetch_add(count, std::memory_order_relaxed); }
+
 void Recorder::AddDroppedPush() { dropped_pushes_.fetch_add(1, std::memory_order_relaxed); }
 
 std::map<std::int64_t, std::int64_t> Recorder::staleness() const {

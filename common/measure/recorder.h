@@ -66,6 +66,8 @@ class Recorder {
   void AddStaleness(std::int64_t versions);
   /// Counts a bucket's gradient that came too late to be used.
   void AddDroppedPush();
+  /// Adds connections that were lost and made again, while the run went on.
+  void AddReconnects(int count);
 
   /// Adds a note for readers of the results: something that the strategy decided by itself.
   void AddNote(std::string note) { notes_.push_back(std::move(note)); }
@@ -87,6 +89,7 @@ class Recorder {
   std::uint64_t bytes_received() const { return received_; }
   std::map<std::int64_t, std::int64_t> staleness() const;
   std::int64_t dropped_pushes() const { return dropped_pushes_; }
+  int reconnects() const { return reconnects_; }
 
  private:
   std::vector<StepRecord> steps_;
@@ -96,6 +99,7 @@ class Recorder {
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> received_{0};
   std::atomic<std::int64_t> dropped_pushes_{0};
+  std::atomic<int> reconnects_{0};
   std::atomic<std::int64_t> codec_ns_{0};  // not yet taken
   std::atomic<std::int64_t> straggler_ns_{0};
   std::shared_ptr<ActivityBoard> activity_ = std::make_shared<ActivityBoard>();

@@ -342,6 +342,7 @@ class WorkerRun {
         {"notes", recorder_.notes()},
         {"facts", recorder_.facts()},
         {"dropped_pushes", recorder_.dropped_pushes()},
+        {"reconnects", recorder_.reconnects()},
         {"server", server},
     };
     if (dataset_->size(Split::kTest) > 0) {

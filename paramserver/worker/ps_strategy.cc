@@ -373,17 +373,10 @@ void PsStrategy::Stop() {
     Retire();
     Barrier("ps/stop", context_.comm.barrier_timeout);
   });
-  NoteReconnects();
-  transfers_.reset();
-}
-
-void PsStrategy::NoteReconnects() {
   for (int server = 0; server < context_.world.servers; ++server) {
-    const ServerLink& link = transfers_->link(server);
-    if (link.reconnects() == 0) continue;
-    context_.recorder.AddNote(link.name() + ": connections that were lost and made again: " +
-                              std::to_string(link.reconnects()));
+    context_.recorder.AddReconnects(transfers_->link(server).reconnects());
   }
+  transfers_.reset();
 }
 
 void PsStrategy::Barrier(const std::string& name, std::chrono::milliseconds patience) {

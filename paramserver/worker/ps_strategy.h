@@ -77,8 +77,6 @@ class PsStrategy : public Strategy {
   void PullAll(bool counted);
   /// Called before a barrier. Until the barrier no worker waits for pushes of this worker.
   void Retire();
-  /// For readers of the results.
-  void NoteReconnects();
   /// Begins `make(slice)` for every slice, then awaits all.
   void ForEachSlice(const std::function<Transfer(int slice)>& make);
   /// Begins `make(slice)` for every slice of this bucket.

@@ -372,6 +372,8 @@ class SummaryMaker {
     summary_["staleness"] = {{"histogram", json_histogram},
                              {"mean", count > 0 ? json(sum / count) : json()},
                              {"max", histogram.empty() ? json() : json(histogram.rbegin()->first)}};
+    const std::optional<double> reconnects = Sum(workers_, "reconnects");
+    summary_["reconnects"] = reconnects ? json(static_cast<std::int64_t>(*reconnects)) : json();
     const std::optional<double> dropped = Sum(servers_, "dropped_pushes");
     summary_["dropped_pushes"] = dropped ? json(static_cast<std::int64_t>(*dropped)) : json();
   }

@@ -34,12 +34,14 @@ TEST(RecorderTest, CountersAddUpOverThreads) {
       recorder.AddPayload(3, 2);
       recorder.AddStaleness(rank / 2);
       recorder.AddDroppedPush();
+      recorder.AddReconnects(2);
     }
   });
   EXPECT_EQ(recorder.bytes_sent(), 12000U);
   EXPECT_EQ(recorder.bytes_received(), 8000U);
   EXPECT_THAT(recorder.staleness(), ElementsAre(Pair(0, 2000), Pair(1, 2000)));
   EXPECT_EQ(recorder.dropped_pushes(), 4000);
+  EXPECT_EQ(recorder.reconnects(), 8000);
 }
 
 }  // namespace

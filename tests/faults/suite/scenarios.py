@@ -151,6 +151,19 @@ def data_of(member):
     return lambda flow, _: flow.of(member) and not flow.with_launcher()
 
 
+def serves(member):
+    return member.startswith("server ")
+
+
+def between_workers(flow, _):
+    """The victim's connections with other workers. A worker makes lost connections with servers again."""
+    return flow.of(VICTIM) and not flow.with_launcher() and not serves(flow.owner)
+
+
+def workers_connect(strategy):
+    return over_tcp(strategy) and (not has_servers(strategy) or strategy == "mixed")
+
+
 def coordination_of(member):
     return lambda flow, _: flow.of(member) and flow.with_launcher()
 
@@ -183,6 +196,11 @@ def harm(action, chosen, once=True, seconds=0):
                                            once=once, skip=random.randint(0, 5), seconds=seconds,
                                            where=random.random())))
     return strike
+
+
+def was_made_again(job):
+    count = job.summary().get("reconnects")
+    return [] if count else [f"no connection was made again ({count})"]
 
 
 def old_token(proxy):
@@ -280,10 +298,18 @@ SCENARIOS = [
     Scenario("coordinator-black-hole", "nothing between a worker and the coordinator arrives any more",
              harm("silence", coordination_of(VICTIM), once=False), anywhere, ("lost", "early exit"), (VICTIM,),
              LEASE_BOUND_S, proxy=True),  # the worker misses the coordinator as well, and may end first
-    Scenario("reset", "a connection is reset in the middle of a message", harm("reset", data_of(VICTIM)), over_tcp,
+    Scenario("reset", "a connection between workers is reset in the middle of a message", harm("reset", between_workers), workers_connect,
              ("comm",), (), AT_ONCE_S, proxy=True, end_is_blamed=True),
-    Scenario("cut", "a connection ends in the middle of a message", harm("cut", data_of(VICTIM)), over_tcp, ("comm",), (),
+    Scenario("cut", "a connection between workers ends in the middle of a message", harm("cut", between_workers), workers_connect, ("comm",), (),
              AT_ONCE_S, proxy=True, end_is_blamed=True),
+    Scenario("push-reset", "the connection to a server is reset in the middle of a push", harm("reset", pushes), has_servers,
+             proxy=True, also=was_made_again),
+    Scenario("push-cut", "the connection to a server ends in the middle of a push", harm("cut", pushes), has_servers,
+             proxy=True, also=was_made_again),
+    Scenario("answer-reset", "the connection to a server is reset after an update, and the answer is lost", harm("reset", answers),
+             has_servers, proxy=True, also=was_made_again),
+    Scenario("answer-cut", "the connection to a server ends after an update, in the middle of the answer", harm("cut", answers),
+             has_servers, proxy=True, also=was_made_again),
     Scenario("black-hole", "nothing from or to a worker's data connections arrives any more",
              harm("silence", data_of(VICTIM), once=False), over_tcp, ("comm",), (VICTIM,), OPERATION_BOUND_S,
              pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),

@@ -8,6 +8,7 @@ SHRINKING = ("worker-killed", "worker-exits", "worker-frozen", "black-hole", "wo
 CANNOT_SHRINK = ("local-sgd",)
 WITH_TRANSPORTS = ("worker-killed", "worker-frozen", "server-killed", "server-frozen")
 TRANSPORTS = ("grpc", "uds", "shm")
+OVER_GRPC = ("strangers", "push-reset", "answer-reset")  # what needs a port
 
 
 def shrinking(scenario):
@@ -29,4 +30,4 @@ def variants(scenarios):
     named = {scenario.name: scenario for scenario in scenarios}
     return [*(shrinking(named[name]) for name in SHRINKING),
             *(over(transport, named[name]) for transport in TRANSPORTS for name in WITH_TRANSPORTS),
-            over("grpc", named["strangers"])]  # the others have no port
+            *(over("grpc", named[name]) for name in OVER_GRPC)]
