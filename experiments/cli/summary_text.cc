@@ -85,12 +85,9 @@ std::string WarmupNote(const json& summary) {
 std::string LostWorkerLines(const json& summary) {
   std::string lines;
   for (const json& lost : summary.value("lost_workers", json::array())) {
-    lines += fmt::format(
-        "  lost worker {}, last heard of before step {}: {}
-        ",
-        lost.at("worker")
-            .get<int>(),
-        lost.at("step").get<std::int64_t>(), Printable(lost.at("reason").get<std::string>()));
+    lines += fmt::format("  lost worker {}, last heard of before step {}: {}\n",
+                         lost.at("worker").get<int>(), lost.at("step").get<std::int64_t>(),
+                         Printable(lost.at("reason").get<std::string>()));
   }
   return lines;
 }
