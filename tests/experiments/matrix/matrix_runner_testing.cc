@@ -93,7 +93,7 @@ JobOutcome MatrixRunnerTest::Carry(const RunSpec& spec, const JobOptions& option
                      {"wall_seconds", 0.5},
                      {"status", JobStatusName(outcome.status)}};
   if (spec.workers == limited_) outcome.summary["fidelity"] = {{"verdict", "limited"}};
-  options.origin.AddTo(outcome.summary);
+  options.origin.AddTo(outcome.summary, std::nullopt);
   std::ofstream(fs::path(options.bundle_dir) / kSpecFile) << nlohmann::json(spec).dump();
   if (options.another_follows && options.another_follows(outcome)) return outcome;
   std::ofstream(fs::path(options.bundle_dir) / kSummaryFile) << outcome.summary.dump();
