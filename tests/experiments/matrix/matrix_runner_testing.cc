@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <fstream>
+#include <optional>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/spec/bundle.h"
