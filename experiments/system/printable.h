@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_EXPERIMENTS_SYSTEM_PRINTABLE_H_
 #define RINGSIDE_EXPERIMENTS_SYSTEM_PRINTABLE_H_
 
+// Private to the .cc files of experiments.
+
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_PARAMSERVER_TRANSPORTS_GRPC_GRPC_CONNECTION_H_
 #define RINGSIDE_PARAMSERVER_TRANSPORTS_GRPC_GRPC_CONNECTION_H_
 
+// Private to the .cc files of this folder that speak gRPC.
+
 #include <grpcpp/generic/generic_stub.h>
 
 #include <atomic>
@@ -15,8 +17,8 @@
 
 namespace ringside {
 
-/// A worker's connection to a server (private to this folder). It must not be destroyed on a thread
-/// of gRPC: its channel would wait for that thread.
+/// A worker's connection to a server. It must not be destroyed on a thread of gRPC: its channel
+/// would wait for that thread.
 class GrpcConnection {
  public:
   /// Takes over a connected socket.

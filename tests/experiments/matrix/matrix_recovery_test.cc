@@ -54,6 +54,7 @@ TEST_F(MatrixRunnerTest, BringsJournalAndIndexUpToTheBundles) {
 }
 
 TEST_F(MatrixRunnerTest, AJournalWithoutEndIsRefused) {
+  fs::create_directories(directory_);
   fs::create_symlink("/dev/zero", directory_ / "journal.jsonl");
   EXPECT_THAT([this] { Journal(directory_).Read(); },
               ThrowsMessage<DataError>(HasSubstr("journal.jsonl: is a device")));
