@@ -63,7 +63,8 @@ ShardServer::ShardServer(const PlanInfo::ServedSlice& slice, int workers,
       timeline_(timeline),
       shard_(elements_, workers, optimizer, codec),
       consistency_(std::move(consistency)),
-      last_(static_cast<std::size_t>(workers)) {
+      last_(static_cast<std::size_t>(workers)),
+      connected_(last_.size()) {
   state_per_parameter_ = shard_.state_per_parameter();
   contributors_.reserve(last_.size());
 }
@@ -139,7 +140,11 @@ AnswerQueue ShardServer::TakeNew(const PushInfo& push, PayloadPtr gradient, Pend
   counters_.bytes_received += push_bytes_;
   RecordPush(push, arrived);
   LastPush& last = last_[static_cast<std::size_t>(push.worker)].emplace(
-      LastPush{.reply = &reply, .deadline = deadline, .push = push, .arrived = arrived});
+      LastPush{.reply = &reply,
+               .deadline = deadline,
+               .push = push,
+               .arrived = arrived,
+               .replied_by = Deadline::Clock::now()});
   try {
     Use(last, verdict, std::move(gradient));
     if (verdict.apply) {
@@ -165,6 +170,7 @@ AnswerQueue ShardServer::TakeAgain(const PushInfo& push, PendingReply& reply,
   AnswerQueue answers;
   const ParameterRef parameters = last.due ? ParameterRef(0) : shard_.Reply();
   replaced = std::exchange(last.reply, &reply);
+  last.replied_by = Deadline::Clock::now();
   last.gone_at.reset();
   if (!last.due) AddAnswer(last, parameters, answers);
   return answers;
@@ -326,15 +332,33 @@ bool ShardServer::CancelPush(PendingReply& reply, const std::optional<Deadline>&
     if (!last || last->reply != &reply) continue;
     last->reply = nullptr;
     last->gone_at = gone_at;
+    const auto connected = connected_[static_cast<std::size_t>(last->push.worker)];
+    if (connected && *connected > last->replied_by) {
+      Extend(*last, Deadline(*connected + kBackGrace));
+    }
     return true;
   }
   return false;
 }
 
-void ShardServer::OnWorkerBack(int worker) {
+void ShardServer::OnWorkerConnected(int worker, Deadline::Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  LastPush* last = LastOf(worker);
-  if (last != nullptr && last->gone_at) last->gone_at = last->deadline;
+  connected_[static_cast<std::size_t>(worker)] = now;
+  if (LastPush* last = LastOf(worker)) Extend(*last, Deadline(now + kBackGrace));
+}
+
+void ShardServer::OnWorkerBack(int worker, const Deadline& until) {
+  const std::lock_guard lock(mutex_);
+  if (LastPush* last = LastOf(worker)) Extend(*last, until);
+}
+
+void ShardServer::Extend(LastPush& last, const Deadline& until) {
+  if (last.gone_at && last.gone_at->at() < until.at()) last.gone_at = until;
+}
+
+bool ShardServer::HasHad(const PushInfo& push) const {
+  const std::lock_guard lock(mutex_);
+  return IsRepeated(push);
 }
 
 std::optional<Refusal> ShardServer::Expired(Deadline::Clock::time_point now) {

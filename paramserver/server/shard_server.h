@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_PARAMSERVER_SERVER_SHARD_SERVER_H_
 #define RINGSIDE_PARAMSERVER_SERVER_SHARD_SERVER_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -124,8 +125,15 @@ class ShardServer {
   /// `reply`, and the caller must end it. The gradient stays in use. The worker counts as gone from
   /// `gone_at` on; absent: never, because somebody else decides that.
   bool CancelPush(PendingReply& reply, const std::optional<Deadline>& gone_at);
-  /// The worker has connected again. It has until the deadline of its push to send that again.
-  void OnWorkerBack(int worker);
+  /// How much more time a worker has that has connected again.
+  static constexpr std::chrono::seconds kBackGrace{3};
+  /// The worker has connected. A push that waited over an earlier connection keeps its worker from
+  /// counting as gone for `kBackGrace`, also if the loss of that connection is noticed only later.
+  void OnWorkerConnected(int worker, Deadline::Clock::time_point now);
+  /// The worker is sending pushes again. It does not count as gone until then.
+  void OnWorkerBack(int worker, const Deadline& until);
+  /// Whether this push is the last one of its worker, sent again.
+  bool HasHad(const PushInfo& push) const;
   /// See `Consistency::OnDrop`. A push of this worker that waits is refused with `refusal`. After
   /// an exception the shard is broken, as after one of `Push`.
   void Drop(int worker, const Refusal& refusal);
@@ -149,6 +157,7 @@ class ShardServer {
     Deadline deadline;
     PushInfo push;
     Timeline::Clock::time_point arrived{};
+    Deadline::Clock::time_point replied_by{};  // when `reply` took its place
     std::int64_t staleness = 0;
     bool dropped = false;
     std::optional<Deadline> gone_at{};  // its connection is lost: then its worker counts as gone
@@ -159,8 +168,8 @@ class ShardServer {
   /// Returns the answers that are due now.
   AnswerQueue TakeNew(const PushInfo& push, PayloadPtr gradient, PendingReply& reply,
                       const Deadline& deadline, Timeline::Clock::time_point arrived);
-  /// Whether this push is the last one of its worker, sent again.
   bool IsRepeated(const PushInfo& push) const;
+  static void Extend(LastPush& last, const Deadline& until);
   /// Returns the answer, if it is due. `replaced` becomes the reply that waited before, if any.
   AnswerQueue TakeAgain(const PushInfo& push, PendingReply& reply, PendingReply*& replaced);
   void Use(LastPush& last, const PushDecision& verdict, PayloadPtr gradient);
@@ -198,7 +207,8 @@ class ShardServer {
   bool pushed_ = false;
   bool broken_ = false;                        // an update has failed half-way
   std::vector<std::optional<LastPush>> last_;  // by worker
-  std::vector<int> contributors_;              // workers in the open update
+  std::vector<std::optional<Deadline::Clock::time_point>> connected_;  // last, by worker
+  std::vector<int> contributors_;                                      // workers in the open update
   ShardCounters counters_;
 };
 

@@ -195,15 +195,17 @@ ParameterRef ShardTable::ReadState(const FrameHeader& header) {
 
 void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingReply& reply) {
   ShardServer& shard = Find(header);
-  if (context_.options.Get(kCheckPushes)) CheckChecksum(header, *gradient);
+  const PushInfo push{static_cast<int>(header.worker), header.step, header.version,
+                      header.learning_rate, header.again};
+  if (header.again) OnWorkerBack(header.worker);
+  // A worker may receive the answer where its gradient was. So a part of an answer that was lost
+  // may lie in a push that is sent again. Nobody reads it there.
+  if (context_.options.Get(kCheckPushes) && !shard.HasHad(push)) CheckChecksum(header, *gradient);
   CheckRate(header);
   CheckBytes(header.payload_bytes, shard.push_bytes());
-  if (header.again) OnWorkerBack(header.worker);
   if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements(), *encodings_);
   GuardShard([&] {
-    shard.Push({static_cast<int>(header.worker), header.step, header.version, header.learning_rate,
-                header.again},
-               std::move(gradient), reply, Deadline::After(context_.comm.timeout));
+    shard.Push(push, std::move(gradient), reply, Deadline::After(context_.comm.timeout));
   });
 }
 
@@ -266,8 +268,14 @@ bool ShardTable::OnCallCancelled(const FrameHeader& header, PendingReply& reply)
   return shard->CancelPush(reply, Deadline::After(kGoneGrace));
 }
 
+void ShardTable::OnWorkerConnected(std::uint32_t worker) {
+  const auto now = Deadline::Clock::now();
+  for (ShardServer* shard : All()) shard->OnWorkerConnected(static_cast<int>(worker), now);
+}
+
 void ShardTable::OnWorkerBack(std::uint32_t worker) {
-  for (ShardServer* shard : All()) shard->OnWorkerBack(static_cast<int>(worker));
+  const Deadline until = Deadline::After(ShardServer::kBackGrace);
+  for (ShardServer* shard : All()) shard->OnWorkerBack(static_cast<int>(worker), until);
 }
 
 void ShardTable::FailExpired(Deadline::Clock::time_point now) {

@@ -75,9 +75,9 @@ class ShardTable {
   /// `ServerContext::drops_lost_workers` the job does not fail: `Drop` will follow if the worker is
   /// lost.
   bool OnCallCancelled(const FrameHeader& header, PendingReply& reply);
-  /// This worker, one of the job, has connected. If that is not for the first time, it has more
-  /// time than `kGoneGrace` to send again what its lost connection has not answered.
-  void OnWorkerBack(std::uint32_t worker);
+  /// This worker, one of the job, has connected. If that is not for the first time, it has
+  /// `ShardServer::kBackGrace` to send again what its lost connection has not answered.
+  void OnWorkerConnected(std::uint32_t worker);
   /// The job goes on without this worker (`Server::DropWorker`). All its later calls are refused.
   void Drop(int worker);
   /// Fails the job when a push has waited past its deadline or a worker has gone. Called at regular
@@ -91,6 +91,8 @@ class ShardTable {
   ActivityBoard::Entry Doing() const;
 
  private:
+  /// It sends its pushes again, one after the other.
+  void OnWorkerBack(std::uint32_t worker);
   void CheckWorld(const PlanInfo& plan) const;
   void Create(const PlanInfo& plan);
   ShardServer& Find(const FrameHeader& header) const;

@@ -13,6 +13,7 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/tls_files.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/common/strategy/strategy_entry.h"
 
 namespace ringside {
@@ -31,6 +32,9 @@ class GrpcConnection {
   GrpcConnection& operator=(const GrpcConnection&) = delete;
 
   grpc::GenericStub& stub() { return *stub_; }
+  /// Ends the channel. Payloads that gRPC still holds may be released later. Not on a thread of
+  /// gRPC.
+  void Close() { stub_.reset(); }
   /// Shuts the socket down. A cancelled call ends only when its write ends, and a server that is
   /// frozen with full buffers would delay that without limit. Under TLS it does nothing.
   void Cut() const;
@@ -44,8 +48,10 @@ class GrpcConnection {
   std::unique_ptr<grpc::GenericStub> stub_;
 };
 
-/// Makes a connection, at most until the deadline. Throws `CommError`.
-using MakeGrpcConnection = std::function<std::unique_ptr<GrpcConnection>(const Deadline& deadline)>;
+/// Makes a connection, at most until the deadline. Throws `CommError`, and `ConfigError` for
+/// certificates that cannot be used.
+using MakeGrpcConnection =
+    std::function<std::unique_ptr<GrpcConnection>(const Deadline& deadline, IfRefused if_refused)>;
 
 }  // namespace ringside
 

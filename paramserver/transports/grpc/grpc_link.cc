@@ -47,7 +47,7 @@ class GrpcLink : public ServerLink {
     calls_.reserve(kCalls);
     const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
     for (std::size_t i = 0; i < setup.connections; ++i) {
-      places_.push_back({.connection = make_(deadline)});
+      places_.push_back({.connection = make_(deadline, IfRefused::kTryAgain)});
     }
   }
 
@@ -157,8 +157,8 @@ GrpcLink::~GrpcLink() {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, comm_.timeout, [this] { return open_calls_ == 0; });
   lock.unlock();
-  places_.clear();
-  replaced_.clear();
+  for (const Place& place : places_) place.connection->Close();
+  for (const std::unique_ptr<GrpcConnection>& connection : replaced_) connection->Close();
   lock.lock();
   changed_.wait_for(lock, comm_.timeout, [this] { return leases_ == 0; });
 }
@@ -347,8 +347,8 @@ bool GrpcLink::MakeAgain(const Request& request) {
   }
   std::unique_ptr<GrpcConnection> made;
   try {
-    made = make_(Deadline::After(kReconnectTime));
-  } catch (const CommError&) {  // the call fails: that is what is reported
+    made = make_(Deadline::After(kReconnectTime), IfRefused::kThrow);
+  } catch (const std::exception&) {  // the call fails: that is what is reported
   }
   const std::lock_guard lock(mutex_);
   Place& place = places_[request.place];
@@ -418,7 +418,9 @@ std::unique_ptr<ServerLink> ConnectUnderTls(const std::string& name, const std::
                                             const LinkSetup& setup, const CommOptions& comm) {
   const TlsFiles files(comm.tls);
   CheckTlsPeer(name, target, files, Deadline::After(comm.rendezvous_timeout()));
-  const auto make = [files, target, &comm](const Deadline& deadline) {
+  const auto make = [files, target, &comm](const Deadline& deadline, IfRefused if_refused) {
+    // gRPC would try again until the deadline.
+    const FileDescriptor probe(ConnectTcp(target, deadline, if_refused));
     return std::make_unique<GrpcConnection>(files, target, comm, deadline);
   };
   return std::make_unique<GrpcLink>(name, make, setup, comm);
@@ -433,8 +435,10 @@ std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& 
   if (!comm.tls.empty()) return ConnectUnderTls(name, address.address, setup, comm);
   const ServerHandshake handshake(ServerHandshake::Protocol::kGrpc, comm.token, setup.workers,
                                   setup.servers);
-  const auto make = [=, &comm, target = address.address](const Deadline& deadline) {
-    FileDescriptor socket = handshake.Call(target, setup.worker, server, name, deadline);
+  const auto make = [=, &comm, target = address.address](const Deadline& deadline,
+                                                         IfRefused if_refused) {
+    FileDescriptor socket =
+        handshake.Call(target, setup.worker, server, name, deadline, if_refused);
     if (setup.kernel_unsent > 0) LimitUnsent(socket.get(), setup.kernel_unsent);
     return std::make_unique<GrpcConnection>(std::move(socket), target, comm);
   };
@@ -444,7 +448,7 @@ std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& 
 std::unique_ptr<ServerLink> ConnectGrpcOverUds(int server, const ServerAddress& address,
                                                const LinkSetup& setup, FlatSpace&,
                                                const CommOptions& comm) {
-  const auto make = [target = address.address, &comm](const Deadline& deadline) {
+  const auto make = [target = address.address, &comm](const Deadline& deadline, IfRefused) {
     return std::make_unique<GrpcConnection>(FileDescriptor(ConnectStream(target, deadline)),
                                             UnixTarget(target), comm);
   };

@@ -35,7 +35,7 @@ constexpr int kMostStreams = 1 << 16;
 class GrpcListener : public Listener {
  public:
   GrpcListener(const ServerContext& context, ShardTable& table)
-      : context_(context), service_(table, context.comm.token) {
+      : context_(context), table_(table), service_(table, context.comm.token) {
     KeepGrpcRunning();
   }
   ~GrpcListener() override { GrpcListener::Stop(); }
@@ -57,6 +57,7 @@ class GrpcListener : public Listener {
   CommError CannotListen(const std::string& reason) const;
 
   const ServerContext& context_;
+  ShardTable& table_;
   PsService service_;
   ServerAddress address_;
   std::unique_ptr<Acceptor> acceptor_;  // of the door
@@ -127,8 +128,13 @@ void GrpcListener::ServeTcp(const TransportEntry& self) {
   const std::size_t most = MostConnections(context_.workers);
   const FrontDoor::Options options{.most_admitted =
                                        tls.empty() ? most : std::max(HalfOfAllDescriptors(), most)};
+  const auto admit = [this, greets = tls.empty(), pass_on = PassOn()](
+                         int listener, WaitingRoom::Visitor visitor) {
+    if (greets) table_.OnWorkerConnected(ServerHandshake::WorkerOf(visitor));
+    pass_on(listener, std::move(visitor));
+  };
   try {
-    door_ = std::make_unique<FrontDoor>(context_.comm.address, 0, MakeJudge(), PassOn(), options);
+    door_ = std::make_unique<FrontDoor>(context_.comm.address, 0, MakeJudge(), admit, options);
   } catch (const CommError& error) {
     throw CannotListen(error.reason());
   }

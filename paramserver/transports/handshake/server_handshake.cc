@@ -59,15 +59,15 @@ void ServerHandshake::Join(int file, int worker, int server, const std::string& 
 }
 
 FileDescriptor ServerHandshake::Call(const std::string& endpoint, int worker, int server,
-                                     const std::string& server_name,
-                                     const Deadline& deadline) const {
+                                     const std::string& server_name, const Deadline& deadline,
+                                     IfRefused if_refused) const {
   for (int call = 1; call < kCalls; ++call) {
-    FileDescriptor socket(ConnectTcp(endpoint, deadline));
+    FileDescriptor socket(ConnectTcp(endpoint, deadline, if_refused));
     if (Greet(socket.get(), worker, server, server_name, deadline)) return socket;
     std::this_thread::sleep_for(
         std::min<std::chrono::milliseconds>(kCallAgainAfter, deadline.remaining()));
   }
-  FileDescriptor socket(ConnectTcp(endpoint, deadline));
+  FileDescriptor socket(ConnectTcp(endpoint, deadline, if_refused));
   Join(socket.get(), worker, server, server_name, deadline);
   return socket;
 }

@@ -7,6 +7,7 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/greeting.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/common/sockets/waiting_room.h"
 
 namespace ringside {
@@ -27,7 +28,8 @@ class ServerHandshake {
   /// is crowded may close the connection before it has read the greeting, so the worker calls
   /// `kCalls` times. Throws `CommError` that names `server_name` or the endpoint.
   FileDescriptor Call(const std::string& endpoint, int worker, int server,
-                      const std::string& server_name, const Deadline& deadline) const;
+                      const std::string& server_name, const Deadline& deadline,
+                      IfRefused if_refused = IfRefused::kTryAgain) const;
   static constexpr int kCalls = 4;
   /// The same on a connection that there is, without another call.
   void Join(int file, int worker, int server, const std::string& server_name,

@@ -91,7 +91,7 @@ class TcpLink : public ServerLink {
   };
 
   void Close();
-  FileDescriptor Connect(const Deadline& deadline) const;
+  FileDescriptor Connect(const Deadline& deadline, IfRefused if_refused) const;
   void Begin(const FrameHeader& header, std::span<const std::byte> out, std::span<std::byte> in,
              CallObserver& observer);
   void Send(OpenCall& call, FrameStream& stream) const;
@@ -143,16 +143,21 @@ TcpLink::TcpLink(int server, const ServerAddress& address, const LinkSetup& setu
   const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
   for (std::size_t i = 0; i < setup.connections; ++i) {
     Connection& connection = connections_.emplace_back();
-    connection.stream = std::make_shared<FrameStream>(Connect(deadline));
+    connection.stream = std::make_shared<FrameStream>(Connect(deadline, IfRefused::kTryAgain));
     connection.open.reserve(kCalls);
   }
-  for (Connection& connection : connections_) {
-    connection.reader = std::jthread([this, &connection] { Read(connection); });
+  try {
+    for (Connection& connection : connections_) {
+      connection.reader = std::jthread([this, &connection] { Read(connection); });
+    }
+  } catch (...) {
+    Close();  // a reader that has begun ends
+    throw;
   }
 }
 
-FileDescriptor TcpLink::Connect(const Deadline& deadline) const {
-  FileDescriptor socket = handshake_.Call(address_, worker_, server_, name_, deadline);
+FileDescriptor TcpLink::Connect(const Deadline& deadline, IfRefused if_refused) const {
+  FileDescriptor socket = handshake_.Call(address_, worker_, server_, name_, deadline, if_refused);
   SetBlocking(socket.get());
   if (kernel_unsent_ > 0 && !IsWithinHost(socket.get())) {
     LimitUnsent(socket.get(), kernel_unsent_);
@@ -364,7 +369,8 @@ bool TcpLink::TakeBack(Connection& connection) {
 /// Null: the server cannot be reached any more.
 std::shared_ptr<FrameStream> TcpLink::MakeAgain() const {
   try {
-    return std::make_shared<FrameStream>(Connect(Deadline::After(kReconnectTime)));
+    return std::make_shared<FrameStream>(
+        Connect(Deadline::After(kReconnectTime), IfRefused::kThrow));
   } catch (const CommError&) {  // the calls fail: that is what is reported
     return nullptr;
   } catch (const std::system_error&) {  // no thread: likewise

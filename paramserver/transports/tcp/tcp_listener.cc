@@ -71,7 +71,7 @@ void TcpListener::Admit(WaitingRoom::Visitor visitor) {
     if (!IsWithinHost(visitor.socket.get())) LimitUnsent(visitor.socket.get(), kUnsentBytes);
     const std::uint32_t worker = ServerHandshake::WorkerOf(visitor);
     connections_.emplace_back(std::move(visitor.socket), worker, shared_);
-    shared_.table.OnWorkerBack(worker);
+    shared_.table.OnWorkerConnected(worker);
   } catch (const CommError&) {
     return;  // the socket cannot be set: the worker sees that its connection is closed
   } catch (const std::system_error&) {

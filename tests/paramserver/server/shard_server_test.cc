@@ -319,9 +319,25 @@ TEST_F(PushAgainTest, AWorkerThatHasConnectedAgainHasMoreTime) {
   Push(0, lost_);
   EXPECT_TRUE(Lose(lost_));
   EXPECT_TRUE(GoneAfter(2 * ShardTable::kGoneGrace));
-  shard_->OnWorkerBack(0);
+  shard_->OnWorkerConnected(0, Deadline::Clock::now());
   EXPECT_FALSE(GoneAfter(2 * ShardTable::kGoneGrace));
-  EXPECT_TRUE(GoneAfter(kPatience)) << "but no more than for a push";
+  EXPECT_TRUE(GoneAfter(2 * ShardServer::kBackGrace));
+}
+
+TEST_F(PushAgainTest, AWorkerMayConnectBeforeItsLossIsNoticed) {
+  StartSynchronous();
+  Push(0, lost_);
+  shard_->OnWorkerConnected(0, Deadline::Clock::now());
+  EXPECT_TRUE(Lose(lost_));
+  EXPECT_FALSE(GoneAfter(2 * ShardTable::kGoneGrace));
+}
+
+TEST_F(PushAgainTest, AWorkerThatLeavesAfterItsFirstConnectionIsSoonGone) {
+  StartSynchronous();
+  shard_->OnWorkerConnected(0, Deadline::Clock::now());
+  Push(0, lost_);
+  EXPECT_TRUE(Lose(lost_));
+  EXPECT_TRUE(GoneAfter(2 * ShardTable::kGoneGrace));
 }
 
 /// The table of the only server. It has one slice, of two parameters that are 0.
@@ -426,6 +442,18 @@ TEST_F(CheckedPushTest, IsRefusedAfterAChangeAndCountsWithoutOne) {
   EXPECT_EQ(table_->counters().updates, 1);
   EXPECT_EQ(first_.sent, 1);
   EXPECT_EQ(second_.sent, 1);
+}
+
+TEST_F(CheckedPushTest, IsNotReadAgainWhenItWasTakenBefore) {
+  table_->Push(PushOf(0), Ones(), first_);
+  FrameHeader again = PushOf(0);
+  again.again = true;
+  table_->Push(again, std::make_unique<OwnedPayload>(std::vector<float>{9, 9}), second_);
+  EXPECT_TRUE(first_.refusal.has_value());
+  FakeReply other;
+  table_->Push(PushOf(1), Ones(), other);
+  EXPECT_EQ(second_.sent, 1);
+  EXPECT_EQ(second_.first_parameter, -2.0F);
 }
 
 TEST_F(DroppedWorkerTest, LetsTheOthersGoOnAndIsRefusedItself) {

@@ -322,8 +322,10 @@ TEST_F(TcpLinkTest, AConnectionThatBringsNothingIsNotMadeAgain) {
 TEST_F(TcpLinkTest, AServerThatNoLongerListensHasEnded) {
   ToldCall& call = Push(1);
   ASSERT_EQ(shutdown(listener_.get(), SHUT_RDWR), 0);
+  const auto begin = Deadline::Clock::now();
   server_->Close();
   EXPECT_THAT(call.Failure(), HasSubstr("the connection is lost"));
+  EXPECT_LT(Deadline::Clock::now() - begin, kReconnectTime) << "it is not called again and again";
 }
 
 TEST_F(TcpLinkTest, AStartIsNotSentAgain) {
