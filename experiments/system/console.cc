@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "ringside/common/core/deadline.h"
+#include "ringside/common/core/sigpipe_guard.h"
 #include "ringside/experiments/system/printable.h"
 
 namespace ringside {
@@ -57,6 +58,7 @@ FileDescriptor OpenTerminalOf(int fd) {
 }  // namespace
 
 bool WriteWithin(int fd, std::string_view text, std::chrono::milliseconds wait) {
+  const SigpipeGuard guard;
   const Deadline deadline = Deadline::After(wait);
   while (!text.empty()) {
     pollfd room{fd, POLLOUT, 0};
@@ -66,6 +68,7 @@ bool WriteWithin(int fd, std::string_view text, std::chrono::milliseconds wait) 
       if (deadline.expired()) return false;
       continue;
     }
+    if ((room.revents & (POLLERR | POLLNVAL)) != 0) return false;  // the reader has gone
     // A pipe that is ready has room for so much; a longer write could wait.
     const std::size_t part = std::min<std::size_t>(text.size(), PIPE_BUF);
     const ssize_t written = ::write(fd, text.data(), part);

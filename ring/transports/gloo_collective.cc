@@ -12,10 +12,10 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/sigpipe_guard.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/transports/reachability.h"
 #include "ringside/ring/transports/recorded_links.h"
-#include "ringside/ring/transports/sigpipe_guard.h"
 
 namespace ringside {
 namespace {

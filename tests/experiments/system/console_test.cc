@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -39,7 +40,10 @@ class BlockingPipe {
     write_ = FileDescriptor(fds[1]);
   }
 
+  int read_end() const { return read_.get(); }
   int write_end() const { return write_.get(); }
+  void CloseReadEnd() { read_.Close(); }
+  void CloseWriteEnd() { write_.Close(); }
   void Fill() const {
     SetFlags(write_end(), O_NONBLOCK);
     const std::string zeros(1 << 10, '\0');
@@ -189,6 +193,19 @@ TEST(Console, DropsWhatNobodyReads) {
   EXPECT_THAT(shown.TakeAll(), Not(HasSubstr("unread")));
   console.Print("read");
   EXPECT_EQ(shown.TakeAll(), "\n... nobody read this output; a part is left out\nread\n");
+}
+
+// As in `ringside train ... 2>&1 | head -n 5`. SIGPIPE would end this process.
+TEST(Console, BearsThatItsReaderGoes) {
+  BlockingPipe shown;
+  Console console({.show_progress = true, .in_place = false, .fd = shown.write_end()});
+  auto* const handler = ::signal(SIGPIPE, SIG_DFL);
+  console.Print("read");
+  shown.CloseReadEnd();
+  for (int i = 0; i < 3; ++i) console.Print("unread");
+  console.Progress("step 1/9");
+  EXPECT_FALSE(WriteWithin(shown.write_end(), "unread", std::chrono::milliseconds(100)));
+  ::signal(SIGPIPE, handler);
 }
 
 TEST(Console, ALongTextDoesNotWaitForRoom) {

@@ -1,5 +1,5 @@
-#ifndef RINGSIDE_RING_TRANSPORTS_SIGPIPE_GUARD_H_
-#define RINGSIDE_RING_TRANSPORTS_SIGPIPE_GUARD_H_
+#ifndef RINGSIDE_COMMON_CORE_SIGPIPE_GUARD_H_
+#define RINGSIDE_COMMON_CORE_SIGPIPE_GUARD_H_
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,9 +8,8 @@
 
 namespace ringside {
 
-/// Blocks SIGPIPE on this thread during its lifetime. Gloo may write to a socket whose peer has
-/// gone, and does not turn the signal off. Threads that this thread starts during that time inherit
-/// the mask.
+/// Blocks SIGPIPE on this thread during its lifetime, for writes to a pipe or socket whose reader
+/// may have gone. Threads that this thread starts during that time inherit the mask.
 class SigpipeGuard {
  public:
   SigpipeGuard() {
@@ -35,4 +34,4 @@ class SigpipeGuard {
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_RING_TRANSPORTS_SIGPIPE_GUARD_H_
+#endif  // RINGSIDE_COMMON_CORE_SIGPIPE_GUARD_H_
