@@ -15,8 +15,13 @@ namespace {
 
 constexpr std::size_t kMaxLineBytes = 16 << 10;
 constexpr std::size_t kReadBytes = 16 << 10;
-// Together with one for the end: the content of a full pipe, which is 64 KiB.
-constexpr int kMaxReads = 5;
+
+/// Takes the content of a full pipe, and its end.
+int MaxReads(int fd) {
+  constexpr int kReadSize = static_cast<int>(kReadBytes);
+  const int bytes = ::fcntl(fd, F_GETPIPE_SZ);
+  return ((bytes > 0 ? bytes : 64 << 10) + kReadSize - 1) / kReadSize + 1;
+}
 
 }  // namespace
 
@@ -34,7 +39,8 @@ LogForwarder::LogForwarder(int fd, const std::string& name, const std::string& p
 
 bool LogForwarder::ForwardAvailable() {
   std::array<char, kReadBytes> buffer;
-  for (int reads = 0; open_ && reads < kMaxReads; ++reads) {
+  const int max_reads = open_ ? MaxReads(fd_) : 0;
+  for (int reads = 0; open_ && reads < max_reads; ++reads) {
     const ssize_t count = ::read(fd_, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;

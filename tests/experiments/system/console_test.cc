@@ -101,6 +101,20 @@ TEST(LogForwarder, ReturnsToAChildThatWritesWithoutEnd) {
   EXPECT_LE(std::filesystem::file_size(log), 128U << 10);
 }
 
+TEST(LogForwarder, TakesAllThatAPipeHolds) {
+  const TemporaryDirectory directory;
+  const std::string log = directory.path() + "/log";
+  Console console({.show_progress = false});
+  BlockingPipe pipe;
+  // As where a page has 64 KiB.
+  if (::fcntl(pipe.write_end(), F_SETPIPE_SZ, 1 << 20) < 0) GTEST_SKIP() << "no pipe of 1 MiB";
+  pipe.Fill();
+  pipe.CloseWriteEnd();
+  LogForwarder pump(pipe.read_end(), "worker 2", log, console, false);
+  EXPECT_FALSE(pump.ForwardAvailable());
+  EXPECT_EQ(std::filesystem::file_size(log), 1U << 20);
+}
+
 TEST(LogForwarder, EndsAFileThatIsTooLong) {
   const TemporaryDirectory directory;
   const std::string log = directory.path() + "/log";
