@@ -79,7 +79,11 @@ std::vector<std::optional<std::string>> ExchangeSeries::GatherLiving(const std::
                                                                      std::string_view mine,
                                                                      const Deadline& deadline) {
   auto all = StoreGatherLiving(store_, world_, name, mine, deadline);
-  if (!previous_.empty()) store_.Forget(ExchangeKey(previous_, world_.rank));
+  try {
+    if (!previous_.empty()) store_.Forget(ExchangeKey(previous_, world_.rank));
+  } catch (const CommError&) {
+    // A store may keep it all the same. If the store has failed, the next exchange says so.
+  }
   previous_ = name;
   return all;
 }

@@ -110,6 +110,22 @@ TEST_P(ExchangeTest, OfASeriesTheStoreKeepsTheLastTwo) {
   EXPECT_THROW(store.Get(ExchangeKey("round 48", 0), Soon()), CommError);
 }
 
+/// Forgets nothing.
+class KeepingStore : public InProcessStore {
+ public:
+  void Forget(std::string_view /*key*/) override {
+    throw CommError("store", "forgetting", "out of reach");
+  }
+};
+
+TEST(ExchangeSeriesTest, GoesOnWhereTheStoreForgetsNothing) {
+  KeepingStore store;
+  ExchangeSeries exchanges(store, TestWorld(0, 1));
+  for (const char* name : {"one", "two", "three"}) {
+    EXPECT_EQ(exchanges.GatherLiving(name, name, Late()).at(0), name);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, ExchangeTest, ::testing::Values(1, 2, 3, 4, 7));
 
 TEST(ExchangeErrorTest, NamesTheFirstMissingRank) {
