@@ -21,20 +21,24 @@ std::string KindOf(mode_t mode) {
   return "something else";
 }
 
+void RefuseOthers(const std::string& path, mode_t mode) {
+  if (!S_ISREG(mode)) throw DataError(path, "is " + KindOf(mode) + ", not a regular file");
+}
+
 }  // namespace
 
-RegularFile::RegularFile(std::string path)
-    : path_(std::move(path)),
-      // Without O_NONBLOCK a FIFO of that name would be waited for.
-      fd_(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-  if (fd_.get() < 0) throw DataError(path_, std::string("cannot open: ") + std::strerror(errno));
+RegularFile::RegularFile(std::string path) : path_(std::move(path)) {
   struct stat status {};
+  // Opening a FIFO would be seen by its writer, and opening a device may change it. If the file
+  // cannot be examined, `open` says why.
+  if (::stat(path_.c_str(), &status) == 0) RefuseOthers(path_, status.st_mode);
+  // Without O_NONBLOCK a FIFO that has come meanwhile would be waited for.
+  fd_ = FileDescriptor(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (fd_.get() < 0) throw DataError(path_, std::string("cannot open: ") + std::strerror(errno));
   if (::fstat(fd_.get(), &status) != 0) {
     throw DataError(path_, std::string("cannot be examined: ") + std::strerror(errno));
   }
-  if (!S_ISREG(status.st_mode)) {
-    throw DataError(path_, "is " + KindOf(status.st_mode) + ", not a regular file");
-  }
+  RefuseOthers(path_, status.st_mode);
   size_ = static_cast<std::uint64_t>(status.st_size);
   permissions_ = static_cast<int>(status.st_mode & 0777U);
 }

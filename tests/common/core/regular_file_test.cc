@@ -2,13 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "tests/common/temporary_directory.h"
 
 namespace ringside {
@@ -62,6 +66,17 @@ TEST_F(RegularFileTest, RefusesWhatIsNoRegularFileWithoutWaiting) {
               ThrowsMessage<DataError>(HasSubstr("/endless: is a device, not")));
   EXPECT_THAT(opening("."), ThrowsMessage<DataError>(HasSubstr("is a directory, not")));
   EXPECT_THAT(opening("absent"), ThrowsMessage<DataError>(HasSubstr("cannot open: No such file")));
+}
+
+// A program that writes to it would take this for its reader.
+TEST_F(RegularFileTest, DoesNotOpenAFifo) {
+  ASSERT_EQ(::mkfifo(directory_.Path("pipe").c_str(), 0600), 0);
+  const FileDescriptor opened(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ASSERT_GE(::inotify_add_watch(opened.get(), directory_.Path("pipe").c_str(), IN_OPEN), 0);
+  EXPECT_THROW(RegularFile(directory_.Path("pipe")), DataError);
+  std::array<char, 256> event;
+  EXPECT_EQ(::read(opened.get(), event.data(), event.size()), -1);
+  EXPECT_EQ(errno, EAGAIN);
 }
 
 }  // namespace
