@@ -150,7 +150,7 @@ void ReadTopEntry(const YamlFile& file, const YamlFile::Entry& entry, MatrixSpec
 MatrixSpec ReadMatrixSpec(const std::string& path, const Catalog& catalog) {
   std::string text;
   try {
-    text = ReadFile(path, kMaxSpecBytes);
+    text = ReadNamedFile(path, kMaxSpecBytes);
   } catch (const DataError& error) {
     throw ConfigError(error.what());
   }

@@ -19,7 +19,7 @@ Position PositionOf(const YAML::Node& node) {
 
 YamlFile YamlFile::Load(const std::string& path, const Catalog& catalog) {
   try {
-    return Parse(ReadFile(path, kMaxYamlBytes), path, catalog);
+    return Parse(ReadNamedFile(path, kMaxYamlBytes), path, catalog);
   } catch (const DataError& error) {
     throw ConfigError(error.what());
   }

@@ -84,6 +84,12 @@ std::string ReadFile(const std::string& path, std::size_t max_bytes) {
   return RegularFile(path).ReadAll(max_bytes);
 }
 
+std::string ReadNamedFile(const std::string& path, std::size_t max_bytes) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
+  if (fd.get() < 0) Throw(path, "open");
+  return ReadDescriptor(fd.get(), max_bytes, path);
+}
+
 void SyncFiles(const std::string& directory) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
     if (entry.is_symlink() || !entry.is_regular_file()) continue;

@@ -26,6 +26,9 @@ void WriteDescriptor(int fd, std::span<const std::byte> data, const std::string&
 /// Returns the content of a regular file. Throws `DataError` when it cannot be read, is something
 /// else, for instance a FIFO, or is longer than `max_bytes`.
 std::string ReadFile(const std::string& path, std::size_t max_bytes);
+/// The same of a file that the user names, which may also be a FIFO or a device: /dev/stdin, or
+/// what a shell makes of `<(...)`. Waits until it ends.
+std::string ReadNamedFile(const std::string& path, std::size_t max_bytes);
 /// Reads until the other end closes.
 std::string ReadDescriptor(int fd, std::size_t max_bytes, const std::string& name);
 

@@ -105,7 +105,7 @@ ClusterHosts ParseHostfile(std::string_view text, const std::string& origin) {
 }
 
 ClusterHosts ReadHostfile(const std::string& path) {
-  return ParseHostfile(ReadFile(path, kMaxHostfileBytes), path);
+  return ParseHostfile(ReadNamedFile(path, kMaxHostfileBytes), path);
 }
 
 std::optional<ClusterHosts> SlurmAllocation(const Environment& environment) {

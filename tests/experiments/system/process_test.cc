@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
@@ -332,6 +334,24 @@ TEST(Files, AFailedWriteLeavesTheOldFile) {
   EXPECT_EQ(ReadFile(path, 10), "new");
   EXPECT_THROW(ReadFile(path, 2), DataError);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(Files, AFifoThatTheUserNamesIsReadUpToTheLimit) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto write = [&] { std::ofstream(path) << "0123456789"; };
+  {
+    const std::jthread writer(write);
+    EXPECT_EQ(ReadNamedFile(path, 10), "0123456789");
+  }
+  {
+    const std::jthread writer(write);
+    EXPECT_THROW(ReadNamedFile(path, 9), DataError);
+  }
+  EXPECT_EQ(ReadNamedFile("/dev/null", 0), "");
+  EXPECT_THROW(ReadNamedFile(directory.Path("absent"), 10), DataError);
+  EXPECT_THROW(ReadNamedFile(directory.path(), 10), DataError);
 }
 
 }  // namespace
