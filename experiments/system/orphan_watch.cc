@@ -50,6 +50,7 @@ std::string ReadAll(const fs::path& path) {
 
 struct Child {
   pid_t pid = -1;
+  pid_t group = -1;
   pid_t session = -1;
   fs::path folder{};
 };
@@ -63,9 +64,9 @@ std::optional<Child> ReadChild(const fs::path& process) {
   if (bracket == std::string::npos) return std::nullopt;
   std::istringstream fields(stat.substr(bracket + 1));
   char state = 'X';
-  pid_t parent = -1, group = -1;
+  pid_t parent = -1;
   Child child{.folder = process};
-  if (!(fields >> state >> parent >> group >> child.session)) return std::nullopt;
+  if (!(fields >> state >> parent >> child.group >> child.session)) return std::nullopt;
   if (parent != ::getpid() || state == 'Z' || state == 'X') return std::nullopt;
   return child;
 }
@@ -97,6 +98,12 @@ bool HasMark(const Child& child, const std::string& mark) {
 /// descendant, and has been inherited.
 bool IsOfAnotherSession(const Child& child) { return child.session != ::getsid(0); }
 
+/// Whether what it leaves behind may be none of a run's: it is of another session, or it was
+/// started by the shell that has become this program, as a script's background job.
+bool IsOfOthers(const Child& child) {
+  return IsOfAnotherSession(child) || child.group != child.pid;
+}
+
 /// Whether it has ended. One that is stuck in the kernel must not keep the run from its end.
 bool Reap(pid_t pid) {
   const Deadline deadline = Deadline::After(kReapTime);
@@ -121,8 +128,8 @@ OrphanWatch::OrphanWatch() : mark_(NewMark()) {
   }
   // Otherwise the orphans of others may come, too: those of a container, or of what has run in this
   // process before it became this program.
-  takes_unmarked_ = ::getpid() != 1 && inherits_before == 0 &&
-                    std::ranges::none_of(LivingChildren(), IsOfAnotherSession);
+  takes_unmarked_ =
+      ::getpid() != 1 && inherits_before == 0 && std::ranges::none_of(LivingChildren(), IsOfOthers);
 }
 
 OrphanWatch::~OrphanWatch() {

@@ -8,11 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/system/process.h"
 #include "tests/experiments/job/job_testing.h"
 
@@ -102,6 +104,36 @@ TEST(OrphanWatch, LeavesWhatHasNoMarkAloneIfItMayBeOlder) {
   }
   EXPECT_EQ(::kill(child, SIGKILL), 0);
   EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+// As a background job of a script that runs `exec ringside ...`.
+TEST(OrphanWatch, LeavesTheDaemonOfAnOlderBackgroundJobAlone) {
+  std::array<int, 2> fds;
+  ASSERT_EQ(::pipe(fds.data()), 0);
+  const FileDescriptor read_end(fds[0]), write_end(fds[1]);
+  const pid_t job = ::fork();
+  if (job == 0) {
+    char go = 0;
+    if (::read(read_end.get(), &go, 1) != 1) ::_exit(1);
+    const pid_t daemon = ::fork();
+    if (daemon == 0) {
+      ::setsid();
+      while (true) ::pause();
+    }
+    ::_exit(::write(write_end.get(), &daemon, sizeof(daemon)) == sizeof(daemon) ? 0 : 1);
+  }
+  ASSERT_GT(job, 0);
+  const OrphanWatch watch;
+  ASSERT_EQ(::write(write_end.get(), "x", 1), 1);
+  ASSERT_EQ(::waitpid(job, nullptr, 0), job);
+  pid_t daemon = -1;
+  ASSERT_EQ(::read(read_end.get(), &daemon, sizeof(daemon)), ssize_t{sizeof(daemon)});
+  WaitUntil("its own session", [&] { return ::getsid(daemon) == daemon; });
+  EXPECT_THAT(watch.KillAll(), IsEmpty());
+  EXPECT_TRUE(IsAlive(daemon));
+  ASSERT_GT(daemon, 0);
+  EXPECT_EQ(::kill(daemon, SIGKILL), 0);
+  EXPECT_EQ(::waitpid(daemon, nullptr, 0), daemon);
 }
 
 TEST(OrphanWatch, LeavesTheChildrenOfThisProcessAlone) {
