@@ -9,7 +9,6 @@
 #include "ringside/experiments/lesson/member_freezer.h"
 #include "ringside/experiments/lesson/run_figures.h"
 #include "ringside/experiments/spec/bundle.h"
-#include "ringside/experiments/text/lines.h"
 #include "ringside/experiments/text/words.h"
 
 namespace ringside {
@@ -29,7 +28,7 @@ constexpr std::size_t kLastWords = 600;
 /// its own communication.
 std::vector<double> CountedSteps(const fs::path& metrics, std::size_t warmup) {
   std::vector<double> steps;
-  ForEachLine(ReadMetricsFile(metrics), [&](std::string_view line) {
+  ForEachMetricsLine(metrics, [&](std::string_view line) {
     const json row = json::parse(line, nullptr, false);
     if (row.is_object() && row.value("kind", "") == "step") steps.push_back(row.at("step_ms"));
   });

@@ -2,14 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/regular_file.h"
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/trusted_path.h"
 #include "ringside/experiments/text/json_depth.h"
+#include "ringside/experiments/text/lines.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {
@@ -59,10 +63,24 @@ nlohmann::json ReadJsonFile(const fs::path& path) {
   }
 }
 
-std::string ReadMetricsFile(const fs::path& path) {
-  std::error_code ignored;  // reading says more
-  if (!fs::exists(path, ignored)) return {};
-  return ReadFile(path.string(), kMaxMetricsFileBytes);
+void ForEachMetricsLine(const fs::path& path, const std::function<void(std::string_view)>& take) {
+  std::error_code ignored;  // opening says more
+  if (!fs::exists(path, ignored)) return;
+  const RegularFile file(path.string());
+  std::vector<std::byte> piece(kMaxMetricsLineBytes);
+  std::string text;  // begins with a line that has not been taken
+  for (std::uint64_t offset = 0, count = piece.size(); count == piece.size(); offset += count) {
+    count = file.ReadAt(offset, piece);
+    text.append(reinterpret_cast<const char*>(piece.data()), count);
+    const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is no newline
+    ForEachLine(std::string_view(text).substr(0, whole), take);
+    text.erase(0, whole);
+    if (text.size() > kMaxMetricsLineBytes) {
+      throw DataError(path.string(), static_cast<std::int64_t>(offset + count),
+                      fmt::format("a line is longer than {} bytes", kMaxMetricsLineBytes));
+    }
+  }
+  ForEachLine(text, take);
 }
 
 nlohmann::json ReadSummary(const fs::path& directory) {

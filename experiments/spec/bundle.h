@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace ringside {
 
@@ -50,17 +52,20 @@ struct BundleSource {
 /// damaged, `Error` where there is no bundle or it has a newer version.
 BundleSource ReadBundleSource(const std::filesystem::path& path, const Catalog& catalog);
 
-/// The longest JSON file of a bundle, and the longest file of a rank's metrics, that are read.
+/// The longest JSON file of a bundle, and the longest line of a rank's metrics, that are read.
 inline constexpr std::size_t kMaxJsonFileBytes = std::size_t{16} << 20;
-inline constexpr std::size_t kMaxMetricsFileBytes = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxMetricsLineBytes = std::size_t{1} << 20;
 
 /// Parses a JSON file of at most `kMaxJsonFileBytes`. Throws `DataError` with the path and the
 /// offset of the damage.
 nlohmann::json ReadJsonFile(const std::filesystem::path& path);
 
-/// The text of a rank's metrics, at most `kMaxMetricsFileBytes`; empty where there is no such file.
-/// Throws `DataError`.
-std::string ReadMetricsFile(const std::filesystem::path& path);
+/// Calls `take` for each line of a rank's metrics, without its newline; for none where there is no
+/// such file. Holds a part of the file at a time, so a long run can be read. Throws `DataError`,
+/// also for a line that is longer than `kMaxMetricsLineBytes`, though one below twice that may
+/// pass.
+void ForEachMetricsLine(const std::filesystem::path& path,
+                        const std::function<void(std::string_view)>& take);
 
 }  // namespace ringside
 

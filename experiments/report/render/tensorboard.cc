@@ -16,7 +16,6 @@
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/trusted_path.h"
 #include "ringside/experiments/text/json_depth.h"
-#include "ringside/experiments/text/lines.h"
 
 namespace ringside {
 namespace {
@@ -170,7 +169,7 @@ void RemoveOtherEvents(const std::string& directory, const std::string& name) {
 bool WriteRun(const StudyCell& cell, const StudyRun& run, const std::string& directory) {
   const double started = SecondsSince1970(run.started);
   EventFile events(started, static_cast<double>(cell.global_batch));
-  ForEachLine(ReadMetricsFile(run.directory + "/metrics.jsonl"), [&](std::string_view line) {
+  ForEachMetricsLine(run.directory + "/metrics.jsonl", [&](std::string_view line) {
     if (IsTooDeepJson(line)) return;
     events.Add(json::parse(line, nullptr, false));  // a killed run's last line may be cut off
   });

@@ -8,7 +8,6 @@
 #include "ringside/experiments/report/runs/whole_number.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/json_depth.h"
-#include "ringside/experiments/text/lines.h"
 
 namespace ringside {
 namespace {
@@ -53,7 +52,7 @@ void AddEvaluation(std::string_view text, RunMetrics& metrics) {
 
 RunMetrics ReadRunMetrics(const std::filesystem::path& path) {
   RunMetrics metrics;
-  ForEachLine(ReadMetricsFile(path), [&](std::string_view line) {
+  ForEachMetricsLine(path, [&](std::string_view line) {
     if (line.starts_with(kStepStart)) {
       AddStep(line, metrics);
     } else if (line.find(kEvaluation) != std::string_view::npos) {

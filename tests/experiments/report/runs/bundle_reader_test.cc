@@ -115,6 +115,36 @@ TEST_F(BundleReaderTest, ReadsWhatLiesBesideTheSummary) {
   EXPECT_TRUE(run.network.is_null());
 }
 
+// The file is read in parts of 1 MiB.
+TEST_F(BundleReaderTest, ReadsTheMetricsOfALongRun) {
+  constexpr std::size_t kSteps = 70'000;
+  Write("one", kGood);
+  {
+    std::ofstream metrics(directory_ / "one" / "metrics.jsonl");
+    for (std::size_t step = 0; step < kSteps; ++step) {
+      metrics << R"({"kind":"step","step":)" << step << R"(,"step_ms":)" << step << ".5}\n";
+    }
+  }
+  ASSERT_GT(fs::file_size(directory_ / "one" / "metrics.jsonl"), 3 * kMaxMetricsLineBytes);
+  const RunResult run = ReadStudy(directory_, TestCatalog()).runs.at(0);
+  ASSERT_EQ(run.metrics.step_ms.size(), kSteps);
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    ASSERT_EQ(run.metrics.step_ms[step], static_cast<double>(step) + 0.5);
+  }
+}
+
+TEST_F(BundleReaderTest, LinesOfMetricsEndSomewhere) {
+  Write("a-good", kGood);
+  Write("b-endless", kGood);
+  std::ofstream(directory_ / "a-good" / "metrics.jsonl") << std::string(kMaxMetricsLineBytes, 'x');
+  std::ofstream(directory_ / "b-endless" / "metrics.jsonl") << 'x';
+  fs::resize_file(directory_ / "b-endless" / "metrics.jsonl", std::uintmax_t{1} << 40);
+  const StudyInput study = ReadStudy(directory_, TestCatalog());
+  EXPECT_EQ(study.runs.size(), 1U);
+  ASSERT_EQ(study.problems.size(), 1U);
+  EXPECT_THAT(study.problems[0].cause, HasSubstr("a line is longer than 1048576 bytes"));
+}
+
 TEST_F(BundleReaderTest, ValuesThatAreTooDeepDoNoHarm) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   Write("a-good", kGood);
