@@ -17,6 +17,13 @@ int BindCopy(Bind real, int socket, const Address& address) {
   return real(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
 }
 
+/// Where loopback has no address of IPv6: all addresses, but of the loopback device alone.
+int BindToLoopbackDevice(Bind real, int socket, const sockaddr* address, socklen_t length) {
+  constexpr char kDevice[] = "lo";
+  if (setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, kDevice, sizeof(kDevice)) != 0) return -1;
+  return real(socket, address, length);
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): the C library's name
@@ -35,8 +42,11 @@ extern "C" int bind(int socket, const sockaddr* address, socklen_t length) {
   if (address != nullptr && length >= sizeof(sockaddr_in6) && address->sa_family == AF_INET6) {
     sockaddr_in6 own{};
     std::memcpy(&own, address, sizeof(own));
-    if (IN6_IS_ADDR_UNSPECIFIED(&own.sin6_addr)) own.sin6_addr = in6addr_loopback;
-    return BindCopy(real, socket, own);
+    const bool all = IN6_IS_ADDR_UNSPECIFIED(&own.sin6_addr);
+    if (all) own.sin6_addr = in6addr_loopback;
+    const int bound = BindCopy(real, socket, own);
+    if (!all || bound == 0 || errno != EADDRNOTAVAIL) return bound;
+    return BindToLoopbackDevice(real, socket, address, length);
   }
   return real(socket, address, length);
 }
