@@ -363,7 +363,8 @@ TEST_F(LauncherTest, TheOthersSayForWhichPeerTheyWait) {
   }
 }
 
-// Workers 0 and 1 share a host. Worker 2 sums with worker 0 over the hosts, worker 3 with worker 1.
+// Workers 0 and 1 share a host. Worker 2 sums with worker 3 on its own host, then with worker 0 over
+// the hosts, and worker 3 with worker 1. How far worker 2 comes is a matter of time.
 TEST_F(LauncherTest, TheOthersOfAHierarchySayForWhichPeerTheyWait) {
   const ScopedVariable fault("RINGSIDE_FAULT", "freeze@rank1:step3");
   RunSpec spec = ProfileSpec("hierarchical", 4, kEndless);
@@ -373,8 +374,9 @@ TEST_F(LauncherTest, TheOthersOfAHierarchySayForWhichPeerTheyWait) {
   const nlohmann::json& words = outcome.summary["last_words"];
   ASSERT_EQ(words.size(), 4U) << words;
   EXPECT_EQ(words[0]["member"], "worker 1") << "the others wait for it";
-  const std::vector<std::string> peers{"worker 1", "worker 0", "worker 1"};
-  for (std::size_t i = 0; i < peers.size(); ++i) EXPECT_EQ(words[i + 1]["peer"], peers[i]) << words;
+  EXPECT_EQ(words[1]["peer"], "worker 1") << words;
+  EXPECT_THAT(words[2]["peer"].get<std::string>(), AnyOf("worker 0", "worker 3")) << words;
+  EXPECT_EQ(words[3]["peer"], "worker 1") << words;
 }
 
 TEST_F(LauncherTest, AnInterruptStopsAllAtOneStepAndKeepsTheResults) {
