@@ -363,8 +363,8 @@ TEST_F(LauncherTest, TheOthersSayForWhichPeerTheyWait) {
   }
 }
 
-// Workers 0 and 1 share a host. Worker 2 sums with worker 3 on its own host, then with worker 0 over
-// the hosts, and worker 3 with worker 1. How far worker 2 comes is a matter of time.
+// Workers 0 and 1 share a host. Worker 2 sums with worker 3 on its own host, then with worker 0
+// over the hosts, and worker 3 with worker 1. How far worker 2 comes is a matter of time.
 TEST_F(LauncherTest, TheOthersOfAHierarchySayForWhichPeerTheyWait) {
   const ScopedVariable fault("RINGSIDE_FAULT", "freeze@rank1:step3");
   RunSpec spec = ProfileSpec("hierarchical", 4, kEndless);
