@@ -151,17 +151,9 @@ def data_of(member):
     return lambda flow, _: flow.of(member) and not flow.with_launcher()
 
 
-def serves(member):
-    return member.startswith("server ")
-
-
-def between_workers(flow, _):
-    """The victim's connections with other workers. A worker makes lost connections with servers again."""
-    return flow.of(VICTIM) and not flow.with_launcher() and not serves(flow.owner)
-
-
 def workers_connect(strategy):
-    return over_tcp(strategy) and (not has_servers(strategy) or strategy == "mixed")
+    """Whether its workers have connections with each other alone. Under `mixed` some lead to servers inside of workers."""
+    return over_tcp(strategy) and not has_servers(strategy)
 
 
 def coordination_of(member):
@@ -298,9 +290,9 @@ SCENARIOS = [
     Scenario("coordinator-black-hole", "nothing between a worker and the coordinator arrives any more",
              harm("silence", coordination_of(VICTIM), once=False), anywhere, ("lost", "early exit"), (VICTIM,),
              LEASE_BOUND_S, proxy=True),  # the worker misses the coordinator as well, and may end first
-    Scenario("reset", "a connection between workers is reset in the middle of a message", harm("reset", between_workers), workers_connect,
+    Scenario("reset", "a connection between workers is reset in the middle of a message", harm("reset", data_of(VICTIM)), workers_connect,
              ("comm",), (), AT_ONCE_S, proxy=True, end_is_blamed=True),
-    Scenario("cut", "a connection between workers ends in the middle of a message", harm("cut", between_workers), workers_connect, ("comm",), (),
+    Scenario("cut", "a connection between workers ends in the middle of a message", harm("cut", data_of(VICTIM)), workers_connect, ("comm",), (),
              AT_ONCE_S, proxy=True, end_is_blamed=True),
     Scenario("push-reset", "the connection to a server is reset in the middle of a push", harm("reset", pushes), has_servers,
              proxy=True, also=was_made_again),
