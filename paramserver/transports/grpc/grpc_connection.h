@@ -41,7 +41,10 @@ class GrpcConnection {
 
   /// For the link that owns it.
   std::atomic<bool> has_answered{false};  ///< An answer has come over it.
-  int users = 0;                          ///< Calls and payloads; guarded by the link's mutex.
+  // Guarded by the link's mutex:
+  int calls = 0;
+  int payloads = 0;
+  bool closed = false;
 
  private:
   const int file_;  // our own descriptor of gRPC's socket; -1 under TLS

@@ -116,7 +116,8 @@ class GrpcLink : public ServerLink {
   bool LeaveToMend(const CallState& call, const grpc::Status& status);
   void Mend();
   bool MakeAgain(const Request& request);
-  void RemoveUnused();
+  bool AnyToClose() const;
+  void CloseReplaced();
   void Deliver(CallState& call) const;
   void Drop(CallState& call);
   void CancelAll();
@@ -265,7 +266,8 @@ GrpcLink::CallState& GrpcLink::AddCall(Request request) {
   request.made_again = place.made_again;
   call.asked = std::move(request);
   call.connection = place.connection.get();
-  call.connection->users += 2;  // the call and its payload
+  ++call.connection->calls;
+  ++call.connection->payloads;
   call.at = calls_.size();
   calls_.push_back(&call);
   ++open_calls_;
@@ -281,7 +283,7 @@ void GrpcLink::EndLease(void* lease) {
   GrpcConnection& connection = *ended.connection;
   link.lease_pool_.Destroy(ended);
   const std::lock_guard lock(link.mutex_);
-  --connection.users;
+  --connection.payloads;
   if (--link.leases_ == 0) link.changed_.notify_all();
 }
 
@@ -319,7 +321,13 @@ bool GrpcLink::LeaveToMend(const CallState& call, const grpc::Status& status) {
 void GrpcLink::Mend() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return closing_ || !to_mend_.empty(); });
+    changed_.wait(lock, [this] { return closing_ || !to_mend_.empty() || AnyToClose(); });
+    if (AnyToClose()) {
+      lock.unlock();
+      CloseReplaced();
+      lock.lock();
+      continue;
+    }
     if (to_mend_.empty()) return;
     Request request = std::move(to_mend_.front());
     to_mend_.pop_front();
@@ -337,7 +345,6 @@ void GrpcLink::Mend() {
 
 /// Makes the connection of this request again, unless that is done.
 bool GrpcLink::MakeAgain(const Request& request) {
-  RemoveUnused();
   {
     const std::lock_guard lock(mutex_);
     const Place& place = places_[request.place];
@@ -362,12 +369,28 @@ bool GrpcLink::MakeAgain(const Request& request) {
   return true;
 }
 
-// Calls of gRPC may use a connection after another one has taken its place.
-void GrpcLink::RemoveUnused() {
+bool GrpcLink::AnyToClose() const {
+  return std::ranges::any_of(replaced_, [](const std::unique_ptr<GrpcConnection>& connection) {
+    return connection->calls == 0 && !connection->closed;
+  });
+}
+
+// gRPC may hold a payload until its channel ends, and the owner of the call waits for that. A
+// channel ends with its last reference, and calls have some.
+void GrpcLink::CloseReplaced() {
+  std::vector<GrpcConnection*> idle;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::unique_ptr<GrpcConnection>& connection : replaced_) {
+      if (connection->calls > 0 || std::exchange(connection->closed, true)) continue;
+      idle.push_back(connection.get());
+    }
+  }
+  for (GrpcConnection* connection : idle) connection->Close();
   std::vector<std::unique_ptr<GrpcConnection>> unused;  // destroyed without the mutex
   const std::lock_guard lock(mutex_);
   for (std::unique_ptr<GrpcConnection>& connection : replaced_) {
-    if (connection->users == 0) unused.push_back(std::move(connection));
+    if (connection->closed && connection->payloads == 0) unused.push_back(std::move(connection));
   }
   std::erase(replaced_, nullptr);
 }
@@ -406,7 +429,7 @@ void GrpcLink::Drop(CallState& call) {
   GrpcConnection& connection = *call.connection;
   call_pool_.Destroy(call);
   const std::lock_guard lock(mutex_);
-  --connection.users;
+  if (--connection.calls == 0) changed_.notify_all();  // it may be one to close
   if (--open_calls_ == 0) changed_.notify_all();
 }
 
