@@ -104,8 +104,9 @@ class AwaitedCall : public CallObserver {
   /// The reply; nothing after a failure.
   std::optional<FrameHeader> Await() {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, kPatience,
-                                  [this] { return sent_ > 0 && (reply_ || !failure_.empty()); }));
+    const auto told = [this] { return sent_ > 0 && (reply_ || !failure_.empty()); };
+    EXPECT_TRUE(changed_.wait_for(lock, kPatience, told))
+        << "sent " << sent_ << " times, " << (reply_ ? "" : "not ") << "answered";
     EXPECT_EQ(failure_, "");
     return reply_;
   }
