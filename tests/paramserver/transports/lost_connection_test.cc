@@ -45,12 +45,25 @@ class Relay {
 
   std::string endpoint() const { return TcpEndpointOf(listener_.get()); }
 
+  /// Whatever is on its way is lost.
   void Cut() {
     const std::lock_guard lock(mutex_);
-    for (const FileDescriptor& socket : sockets_) shutdown(socket.get(), SHUT_RDWR);
+    for (const std::weak_ptr<Passage>& passage : passages_) {
+      if (const auto open = passage.lock()) open->Cut();
+    }
   }
 
  private:
+  /// Its sockets are closed when no pump uses them any more. So a side that still sends learns it.
+  struct Passage {
+    void Cut() const {
+      shutdown(worker.get(), SHUT_RDWR);
+      shutdown(server.get(), SHUT_RDWR);
+    }
+
+    FileDescriptor worker, server;
+  };
+
   void Accept() {
     pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
     while (poll(&waiting, 1, -1) > 0) {
@@ -58,30 +71,29 @@ class Relay {
       if (worker.get() < 0) return;  // it no longer listens
       FileDescriptor server(ConnectTcp(target_, Deadline::After(kPatience)));
       SetBlocking(server.get());
+      const auto passage = std::make_shared<Passage>(Passage{std::move(worker), std::move(server)});
       const std::lock_guard lock(mutex_);
-      pumps_.emplace_back(Pump, worker.get(), server.get());
-      pumps_.emplace_back(Pump, server.get(), worker.get());
-      sockets_.push_back(std::move(worker));
-      sockets_.push_back(std::move(server));
+      passages_.push_back(passage);
+      pumps_.emplace_back([passage] { Pump(*passage, passage->worker, passage->server); });
+      pumps_.emplace_back([passage] { Pump(*passage, passage->server, passage->worker); });
     }
   }
 
-  static void Pump(int from, int to) {
+  static void Pump(const Passage& passage, const FileDescriptor& from, const FileDescriptor& to) {
     std::array<std::byte, 65536> bytes{};
     ssize_t came = 0;
-    while ((came = recv(from, bytes.data(), bytes.size(), 0)) > 0) {
+    while ((came = recv(from.get(), bytes.data(), bytes.size(), 0)) > 0) {
       const auto piece = std::span(bytes).first(static_cast<std::size_t>(came));
-      if (!SendAll(to, piece, Deadline::After(kPatience))) break;
+      if (!SendAll(to.get(), piece, Deadline::After(kPatience))) break;
     }
-    shutdown(to, SHUT_RDWR);
-    shutdown(from, SHUT_RDWR);
+    passage.Cut();
   }
 
   const std::string target_;
   const FileDescriptor listener_ = ListenOnTcp("127.0.0.1");
   std::mutex mutex_;
-  std::vector<FileDescriptor> sockets_;  // guarded by mutex_; open until the end
-  std::vector<std::thread> pumps_;       // of the accepter, then of the destructor
+  std::vector<std::weak_ptr<Passage>> passages_;  // guarded by mutex_
+  std::vector<std::thread> pumps_;                // of the accepter, then of the destructor
   std::thread accepter_;
 };
 
