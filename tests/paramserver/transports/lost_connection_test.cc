@@ -54,11 +54,18 @@ class Relay {
   }
 
  private:
-  /// Its sockets are closed when no pump uses them any more. So a side that still sends learns it.
+  /// Its sockets are closed when no pump uses them any more.
   struct Passage {
+    /// As when a machine on the way has forgotten the connection.
     void Cut() const {
-      shutdown(worker.get(), SHUT_RDWR);
-      shutdown(server.get(), SHUT_RDWR);
+      Reset(worker);
+      Reset(server);
+    }
+    static void Reset(const FileDescriptor& socket) {
+      const sockaddr nowhere{.sa_family = AF_UNSPEC, .sa_data = {}};
+      // It fails only where the connection has ended already.
+      static_cast<void>(connect(socket.get(), &nowhere, sizeof(nowhere)));
+      shutdown(socket.get(), SHUT_RDWR);  // ends a wait of a pump
     }
 
     FileDescriptor worker, server;
