@@ -352,10 +352,15 @@ bool GrpcLink::MakeAgain(const Request& request) {
     if (place.made_again > request.made_again) return true;
     place.connection->Cut();
   }
+  // A new connection may be lost before it can be used, so there are several attempts. A server
+  // that has ended refuses all of them at once.
   std::unique_ptr<GrpcConnection> made;
-  try {
-    made = make_(Deadline::After(kReconnectTime), IfRefused::kThrow);
-  } catch (const std::exception&) {  // the call fails: that is what is reported
+  const Deadline deadline = Deadline::After(kReconnectTime);
+  for (int attempt = 0; made == nullptr && attempt < kReconnectsInVain; ++attempt) {
+    try {
+      made = make_(deadline, IfRefused::kThrow);
+    } catch (const std::exception&) {  // the call fails: that is what is reported
+    }
   }
   const std::lock_guard lock(mutex_);
   Place& place = places_[request.place];

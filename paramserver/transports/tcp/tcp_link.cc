@@ -366,16 +366,18 @@ bool TcpLink::TakeBack(Connection& connection) {
          });
 }
 
-/// Null: the server cannot be reached any more.
+/// Null: the server cannot be reached any more. A new connection may be lost before it can be used,
+/// so there are several attempts. A server that has ended refuses all of them at once.
 std::shared_ptr<FrameStream> TcpLink::MakeAgain() const {
-  try {
-    return std::make_shared<FrameStream>(
-        Connect(Deadline::After(kReconnectTime), IfRefused::kThrow));
-  } catch (const CommError&) {  // the calls fail: that is what is reported
-    return nullptr;
-  } catch (const std::system_error&) {  // no thread: likewise
-    return nullptr;
+  const Deadline deadline = Deadline::After(kReconnectTime);
+  for (int attempt = 0; attempt < kReconnectsInVain; ++attempt) {
+    try {
+      return std::make_shared<FrameStream>(Connect(deadline, IfRefused::kThrow));
+    } catch (const CommError&) {          // the calls fail: that is what is reported
+    } catch (const std::system_error&) {  // no thread: likewise
+    }
   }
+  return nullptr;
 }
 
 // Calls that begin in the meantime come after those that are open. When all are sent, the stream
