@@ -94,12 +94,14 @@ class LimitedRunTest : public ::testing::TestWithParam<LimitedRun> {
   void ExpectSuccessOrLack(const Process& launcher, const ProcessEnd& end) const {
     if (!kSaysWhatItLacks || (end.signal == 0 && end.code == 0)) return;
     const std::string lack = "ulimit -[nuv]|memory ran out|Too many open files";
-    // Without memory a library may abort the process before anything can be said.
+    // Without memory a library may abort the process before anything can be said, or wait for a
+    // thread that has not begun.
     const bool killed = end.signal == SIGABRT || end.signal == SIGSEGV;
     if (limit_.of_memory() && killed) return;
     EXPECT_EQ(end.signal, 0);
     EXPECT_THAT(Reason(launcher),
-                ContainsRegex(limit_.of_memory() ? lack + "|by signal (6|11)" : lack));
+                ContainsRegex(limit_.of_memory() ? lack + "|by signal (6|11)|is lost: no heartbeat"
+                                                 : lack));
   }
 
   const Limit limit_ = std::get<0>(GetParam());

@@ -341,8 +341,11 @@ TEST_F(MpiJobTest, AFrozenWorkerEndsAllAndIsNamed) {
   const nlohmann::json words = Summary()["last_words"];
   ASSERT_EQ(words.size(), 3U) << words;
   EXPECT_EQ(words[0]["member"], "worker 1") << "the others wait for it";
-  EXPECT_EQ(words[1]["peer"], "worker 1") << words;
-  EXPECT_EQ(words[2]["peer"], "worker 1") << words;
+  // MPI does not tell for whom an allreduce waits.
+  for (const int other : {1, 2}) {
+    EXPECT_THAT(words[other]["activity"].get<std::string>(), HasSubstr("waits for bucket"))
+        << words;
+  }
 }
 
 TEST_F(MpiJobTest, AllOfItListensOnLoopback) {
@@ -400,12 +403,12 @@ TEST_F(MpiJobTest, TheFilesOfAKilledLauncherGoWithTheNextJob) {
     Process train = Start(TrainCommand(2, 100'000));
     WaitForAStep();
     scratch = ValueAfter(CommandLineOf(PidIn(bundle(), "mpirun")), "orte_tmpdir_base");
+    EXPECT_TRUE(std::filesystem::exists(scratch));
     ::kill(train.pid(), SIGKILL);
     std::string output;
     EXPECT_EQ(Finish(train, output).signal, SIGKILL);
   }
   ExpectNothingLeft();
-  EXPECT_TRUE(std::filesystem::exists(scratch));
   std::filesystem::remove_all(bundle());
   Process next = Start(TrainCommand(1, 2));
   std::string output;
