@@ -101,6 +101,17 @@ TEST(LogForwarder, ReturnsToAChildThatWritesWithoutEnd) {
   EXPECT_LE(std::filesystem::file_size(log), 128U << 10);
 }
 
+TEST(LogForwarder, ReturnsFromWhatIsNeverEmpty) {
+  const TemporaryDirectory directory;
+  const std::string log = directory.path() + "/log";
+  Console console({.show_progress = false});
+  const FileDescriptor zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  LogForwarder pump(zeros.get(), "worker 2", log, console, false);
+  EXPECT_TRUE(pump.ForwardAvailable());
+  EXPECT_GT(std::filesystem::file_size(log), 0U);
+  EXPECT_LE(std::filesystem::file_size(log), 128U << 10);
+}
+
 TEST(LogForwarder, TakesAllThatAPipeHolds) {
   const TemporaryDirectory directory;
   const std::string log = directory.path() + "/log";
