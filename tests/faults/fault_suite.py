@@ -2,7 +2,7 @@
 """Runs jobs in which something goes wrong, and says what became of them.
 
 usage: tests/faults/fault_suite.py [--build DIR] [--repeat N] [--others-repeat N] [--only NAME[,NAME..]] [--strategies NAME[,NAME..]]
-                                   [--seed N] [--jobs N] [--slack S] [--long] [--markdown FILE] [--list]
+                                   [--seed N] [--jobs N] [--slack S] [--long] [--markdown FILE] [--journal FILE] [--list]
   --strategies  names, or all (default: {strategies} by --repeat,
               and by --others-repeat {others})
   --repeat    jobs of each scenario and strategy (default: 1), at random moments
@@ -12,6 +12,8 @@ usage: tests/faults/fault_suite.py [--build DIR] [--repeat N] [--others-repeat N
   --slack     seconds by which bounds may be exceeded, for a busy machine (default: 0). Half of all jobs must keep them without
   --long      also faults that last for minutes, once each
   --markdown  writes the table there
+  --journal   adds the result of each job to this file, and does not run jobs again whose results are there. So a long run may be
+              interrupted. Results of another commit or with another --seed, --jobs or --slack are refused
 Each job must find the right cause within its bound, leave nothing behind, and, where it goes on, count each gradient once.
 Exit code: 0 all did, 1 one did not, 2 usage, 130 Ctrl-C.
 """
@@ -21,11 +23,14 @@ import pathlib
 import random
 import sys
 import tempfile
+import threading
 import traceback
 
 from suite import leaks
 from suite.all_scenarios import SCENARIOS
+from suite.commit import commit
 from suite.job import MARK
+from suite.journal import Journal, JournalError
 from suite.judge import Result, run_once
 from suite.medians import late_medians
 from suite.scenarios import ALL_STRATEGIES, OTHERS, STRATEGIES, no_strategy
@@ -58,6 +63,22 @@ def repetitions(scenario, strategy, arguments):
     return arguments.others_repeat if strategy in OTHERS and not arguments.strategies else arguments.repeat
 
 
+def jobs_of(cells, arguments):
+    """Scenario, strategy and repetition. The first of all comes before the second of any, so that an interrupted run has all."""
+    jobs = [(scenario, strategy, repetition) for scenario, strategy in cells
+            for repetition in range(repetitions(scenario, strategy, arguments))]
+    return sorted(jobs, key=lambda job: job[2])
+
+
+def open_journal(arguments):
+    if arguments.journal is None:
+        return None
+    try:
+        return Journal(arguments.journal, {"commit": commit(), "seed": arguments.seed, "jobs": arguments.jobs, "slack": arguments.slack})
+    except (JournalError, OSError) as error:
+        refuse(str(error))
+
+
 def parse():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--build", default=ROOT / "build" / "release", type=pathlib.Path)
@@ -70,6 +91,7 @@ def parse():
     parser.add_argument("--slack", default=0, type=float)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--markdown", type=pathlib.Path)
+    parser.add_argument("--journal", type=pathlib.Path)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--help", "-h", action="store_true")
     arguments = parser.parse_args()
@@ -111,10 +133,15 @@ def main():
     def on_this_machine():
         return leaks.in_use(MARK)
 
+    journal = open_journal(arguments)
     before = on_this_machine()
     turns = Turns()
+    interrupted = threading.Event()  # jobs that have not ended get the same Ctrl-C, so that their results say nothing
 
     def run(scenario, strategy, repetition):
+        recorded = Result(scenario, strategy)
+        if journal and journal.fill(recorded, repetition):
+            return recorded
         moment = random.Random(f"{arguments.seed} {scenario.name} {strategy} {repetition}")
         before_it = on_this_machine() if alone else None
         with turns.take(scenario), tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
@@ -126,18 +153,26 @@ def main():
         if alone:
             result.problems += leaks.left(on_this_machine, before_it)
         print(f"{scenario.name} {strategy} {repetition}: {result.text()}\n", end="", flush=True)  # one write: others print, too
+        if journal and not interrupted.is_set():
+            journal.add(result, repetition)
         return result
 
+    if journal:
+        journal.begin()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        started = [pool.submit(run, scenario, strategy, repetition) for scenario, strategy in cells
-                   for repetition in range(repetitions(scenario, strategy, arguments))]
+        started = [pool.submit(run, *job) for job in jobs_of(cells, arguments)]
         try:
             results = [one.result() for one in started]
         except KeyboardInterrupt:
+            interrupted.set()
             pool.shutdown(wait=False, cancel_futures=True)
             print("interrupted: the jobs that run now end first")
-            return 130
     left = leaks.left(on_this_machine, before)
+    if journal:
+        journal.end(left)
+        left = journal.left()
+    if interrupted.is_set():
+        return 130
     late = late_medians(results, arguments.slack)
     for text in [*left, *late]:
         print(f"WRONG: {text}")

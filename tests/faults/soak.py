@@ -30,6 +30,7 @@ import threading
 import time
 
 from suite import leaks
+from suite.commit import commit
 from suite.job import EPOCHS, ROOT, miscounted
 from suite.ports import ports_of
 from suite.strangers import garbage
@@ -231,9 +232,7 @@ def summaries_in(directory):
 
 
 def what_made_it(arguments):
-    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"], cwd=ROOT, capture_output=True,
-                            text=True, check=True).stdout.strip()
-    return (f"Commit {commit}. Command: `tests/faults/soak.py --minutes {arguments.minutes:g} --seed {arguments.seed}`, "
+    return (f"Commit {commit()}. Command: `tests/faults/soak.py --minutes {arguments.minutes:g} --seed {arguments.seed}`, "
             f"on {datetime.datetime.now(datetime.timezone.utc).date()}.")
 
 

@@ -12,8 +12,11 @@ import time
 import types
 import unittest
 
+import fault_suite
 from suite import checkpoint_scenarios, left_out, slowness, strangers, table
 from suite.all_scenarios import SCENARIOS
+from suite.journal import KILLED as CALL_WAS_KILLED
+from suite.journal import Journal, JournalError
 from suite.judge import Result, judge_count
 from suite.lost_worker import APPLIED, NOT_APPLIED
 from suite.medians import FEWEST, late_medians
@@ -96,6 +99,57 @@ class SlowMembers(unittest.TestCase):
         self.assertEqual(slowness.takes_too_much(job), [])
         memory.most = slowness.bound_of(memory, job.workers) + 1
         self.assertTrue(slowness.takes_too_much(job))
+
+
+class Journals(unittest.TestCase):
+    def setUp(self):
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "journal"
+
+    def test_it_has_the_results_of_earlier_calls(self):
+        first = Journal(self.path, {"seed": 1})
+        first.begin()
+        first.add(Result(KILLED, "ring", "signal", "worker 1", 0.25, APPLIED, ["late"]), 3)
+        first.end([])
+        second = Journal(self.path, {"seed": 1})
+        found = Result(KILLED, "ring")
+        for strategy, repetition in (("ring", 2), ("tree", 3)):
+            self.assertFalse(second.fill(Result(KILLED, strategy), repetition))
+        self.assertTrue(second.fill(found, 3))
+        self.assertEqual(found, Result(KILLED, "ring", "signal", "worker 1", 0.25, APPLIED, ["late"]))
+        self.assertEqual(second.left(), [])
+
+    def test_what_any_call_has_left_stays_known(self):
+        for left in (["a file"], [], None):
+            journal = Journal(self.path, {})
+            journal.begin()
+            if left is not None:
+                journal.end(left)
+        self.assertEqual(Journal(self.path, {}).left(), ["a file", CALL_WAS_KILLED])
+
+    def test_results_of_other_options_are_refused(self):
+        Journal(self.path, {"commit": "a"})
+        with self.assertRaisesRegex(JournalError, "journal:1: its results were made with .*'a'.*, not with .*'b'"):
+            Journal(self.path, {"commit": "b"})
+
+    def test_a_line_of_another_program_is_refused_and_half_a_line_is_not(self):
+        Journal(self.path, {})
+        whole = self.path.read_text()
+        self.path.write_text(whole + '{"scenario": "wor')
+        Journal(self.path, {})
+        self.assertEqual(self.path.read_text(), whole)
+        for line in ("[]", "{}", "nothing", '{"left": []}'):
+            self.path.write_text(whole + line + "\n")
+            with self.subTest(line=line), self.assertRaisesRegex(JournalError, "journal:2: not a line of this suite"):
+                Journal(self.path, {})
+
+
+class Order(unittest.TestCase):
+    def test_the_first_job_of_each_cell_comes_before_the_second_of_any(self):
+        arguments = types.SimpleNamespace(strategies=None, repeat=2, others_repeat=1)
+        jobs = fault_suite.jobs_of([(KILLED, "ring"), (KILLED, "tree"), (EXITS, "ring")], arguments)
+        self.assertEqual([(scenario.name, strategy, repetition) for scenario, strategy, repetition in jobs],
+                         [("worker-killed", "ring", 0), ("worker-killed", "tree", 0), ("worker-exits", "ring", 0),
+                          ("worker-killed", "ring", 1), ("worker-exits", "ring", 1)])
 
 
 class Page(unittest.TestCase):

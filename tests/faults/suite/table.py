@@ -1,12 +1,11 @@
 """The page of what was seen."""
 import datetime
 import re
-import subprocess
 
 from suite import left_out
 from suite.all_scenarios import SCENARIOS
+from suite.commit import commit
 from suite.elsewhere import ELSEWHERE
-from suite.job import ROOT
 from suite.lost_worker import APPLIED, NOT_APPLIED
 from suite.scenarios import ALL_STRATEGIES, LEASE_BOUND_S, LEASE_S, OTHERS
 
@@ -127,10 +126,8 @@ def command_of(arguments):
 
 
 def head(arguments):
-    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"], cwd=ROOT, capture_output=True,
-                            text=True, check=True).stdout.strip()
     slack = f" This run allowed {arguments.slack:g} s more than each bound of the table." if arguments.slack else ""
-    return HEAD.format(command=command_of(arguments), commit=commit, lease=LEASE_S, lease_bound=LEASE_BOUND_S, slack=slack,
+    return HEAD.format(command=command_of(arguments), commit=commit(), lease=LEASE_S, lease_bound=LEASE_BOUND_S, slack=slack,
                        look=LEASE_BOUND_S - LEASE_S, date=datetime.datetime.now(datetime.timezone.utc).date())
 
 
