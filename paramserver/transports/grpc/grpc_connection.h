@@ -39,9 +39,8 @@ class GrpcConnection {
   /// frozen with full buffers would delay that without limit. Under TLS it does nothing.
   void Cut() const;
 
-  /// For the link that owns it.
   std::atomic<bool> has_answered{false};  ///< An answer has come over it.
-  // Guarded by the link's mutex:
+  // For `GrpcConnections`, guarded by its mutex:
   int calls = 0;
   int payloads = 0;
   bool closed = false;

@@ -4,8 +4,6 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -24,6 +22,7 @@
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
 #include "ringside/paramserver/transports/grpc/grpc_connection.h"
+#include "ringside/paramserver/transports/grpc/grpc_connections.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
@@ -42,13 +41,10 @@ class GrpcLink : public ServerLink {
            const CommOptions& comm)
       : name_(name),
         comm_(comm),
-        make_(std::move(make)),
+        connections_(std::move(make), setup.connections,
+                     Deadline::After(comm.rendezvous_timeout())),
         servers_(static_cast<std::size_t>(setup.servers)) {
     calls_.reserve(kCalls);
-    const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
-    for (std::size_t i = 0; i < setup.connections; ++i) {
-      places_.push_back({.connection = make_(deadline, IfRefused::kTryAgain)});
-    }
   }
 
   ~GrpcLink() override;
@@ -56,24 +52,18 @@ class GrpcLink : public ServerLink {
   const std::string& name() const override { return name_; }
   void Start(const PlanInfo& plan) override;
   void Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) override;
-  int reconnects() const override { return reconnects_; }
+  int reconnects() const override { return connections_.reconnects(); }
 
  private:
-  /// The connection that some of the slices use. The link's mutex guards it.
-  struct Place {
-    std::unique_ptr<GrpcConnection> connection;
-    int made_again = 0;  // how often
-    int in_vain = 0;     // how often since a connection has brought an answer
-    bool lost = false;   // and it cannot be made again
-  };
   /// A call of the link's owner, which may become several calls of gRPC.
   struct Request {
     FrameHeader header;
     CallFloats floats;
     CallObserver* observer = nullptr;
-    std::size_t place = 0;
-    int made_again = 0;     // of its place, when the call was made last
-    grpc::Status status{};  // of the call that has failed
+    std::size_t place = 0;  // of its connection
+    // Of the call that has failed:
+    int made_again = 0;
+    grpc::Status status{};
   };
 
   /// Lives until gRPC has finished the call. One message goes out and one comes back. It is a
@@ -88,7 +78,7 @@ class GrpcLink : public ServerLink {
 
     GrpcLink& link;
     Request asked;
-    GrpcConnection* connection = nullptr;
+    GrpcConnections::Used used{};
     grpc::ClientContext context;
     grpc::ByteBuffer request, reply;
     TsanHandoff handoff;
@@ -115,9 +105,7 @@ class GrpcLink : public ServerLink {
   /// Leaves the call to the thread that makes it again. False: it has failed for good.
   bool LeaveToMend(const CallState& call, const grpc::Status& status);
   void Mend();
-  bool MakeAgain(const Request& request);
-  bool AnyToClose() const;
-  void CloseReplaced();
+  grpc::Status WhyLost(const Request& request) const;
   void Deliver(CallState& call) const;
   void Drop(CallState& call);
   void CancelAll();
@@ -131,11 +119,8 @@ class GrpcLink : public ServerLink {
   int open_calls_ = 0;             // in calls_ or being destroyed; guarded by mutex_
   int leases_ = 0;                 // guarded by mutex_
   bool closing_ = false;           // guarded by mutex_
-  std::atomic<int> reconnects_{0};
-  std::deque<Request> to_mend_;  // guarded by mutex_
-  std::vector<Place> places_;
-  std::vector<std::unique_ptr<GrpcConnection>> replaced_;  // of the thread, then of the destructor
-  const MakeGrpcConnection make_;
+  std::deque<Request> to_mend_;    // guarded by mutex_
+  GrpcConnections connections_;
   const std::size_t servers_;
   ObjectPool<CallState> call_pool_;
   ObjectPool<Lease> lease_pool_;
@@ -154,12 +139,11 @@ GrpcLink::~GrpcLink() {
   }
   if (mender_.joinable()) mender_.join();
   CancelAll();
-  for (const Place& place : places_) place.connection->Cut();
+  connections_.CutAll();
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, comm_.timeout, [this] { return open_calls_ == 0; });
   lock.unlock();
-  for (const Place& place : places_) place.connection->Close();
-  for (const std::unique_ptr<GrpcConnection>& connection : replaced_) connection->Close();
+  connections_.CloseAll();
   lock.lock();
   changed_.wait_for(lock, comm_.timeout, [this] { return leases_ == 0; });
 }
@@ -201,14 +185,14 @@ void GrpcLink::Start(const PlanInfo& plan) {
   bool ended = false;  // guarded by mutex_, as the outcome is
   TsanHandoff handoff;
   handoff.Pass();
-  places_.front().connection->stub().UnaryCall(&context, kStartMethod, {}, &request, &reply,
-                                               [&](grpc::Status status) {
-                                                 handoff.Take();
-                                                 const std::lock_guard lock(mutex_);
-                                                 outcome = std::move(status);
-                                                 ended = true;
-                                                 changed_.notify_all();
-                                               });
+  connections_.first().stub().UnaryCall(&context, kStartMethod, {}, &request, &reply,
+                                        [&](grpc::Status status) {
+                                          handoff.Take();
+                                          const std::lock_guard lock(mutex_);
+                                          outcome = std::move(status);
+                                          ended = true;
+                                          changed_.notify_all();
+                                        });
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ended; });  // the call has a deadline
   if (!outcome.ok()) throw ErrorOf("start", outcome);
@@ -220,7 +204,7 @@ void GrpcLink::Call(const FrameHeader& header, const CallFloats& floats, CallObs
   Make({.header = header,
         .floats = floats,
         .observer = &observer,
-        .place = header.slice / servers_ % places_.size()},
+        .place = header.slice / servers_ % connections_.size()},
        true);
 }
 
@@ -232,10 +216,10 @@ void GrpcLink::Make(Request request, bool first) {
   CallObserver* told = first ? request.observer : nullptr;
   CallState& call = AddCall(std::move(request));
   Prepare(call.context);
-  Lease& lease = lease_pool_.Make(this, call.connection, told, out.size_bytes());
+  Lease& lease = lease_pool_.Make(this, call.used.connection, told, out.size_bytes());
   lease.handoff.Pass();
   call.request = MakeFrame(header, out, EndLease, &lease);
-  call.Begin(call.connection->stub());
+  call.Begin(call.used.connection->stub());
 }
 
 // gRPC may end the call before StartCall returns, which destroys this object.
@@ -261,13 +245,9 @@ void GrpcLink::CallState::OnDone(const grpc::Status& status) {
 
 GrpcLink::CallState& GrpcLink::AddCall(Request request) {
   CallState& call = call_pool_.Make(*this);
-  const std::lock_guard lock(mutex_);
-  const Place& place = places_[request.place];
-  request.made_again = place.made_again;
+  call.used = connections_.Begin(request.place);
   call.asked = std::move(request);
-  call.connection = place.connection.get();
-  ++call.connection->calls;
-  ++call.connection->payloads;
+  const std::lock_guard lock(mutex_);
   call.at = calls_.size();
   calls_.push_back(&call);
   ++open_calls_;
@@ -280,10 +260,9 @@ void GrpcLink::EndLease(void* lease) {
   ended.handoff.Take();
   if (ended.observer != nullptr) ended.observer->Sent(ended.bytes);
   GrpcLink& link = *ended.link;
-  GrpcConnection& connection = *ended.connection;
+  link.connections_.EndPayload(*ended.connection);
   link.lease_pool_.Destroy(ended);
   const std::lock_guard lock(link.mutex_);
-  --connection.payloads;
   if (--link.leases_ == 0) link.changed_.notify_all();
 }
 
@@ -302,18 +281,15 @@ void GrpcLink::Finished(CallState& call, const grpc::Status& status) {
 bool GrpcLink::LeaveToMend(const CallState& call, const grpc::Status& status) {
   if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return false;
   const std::lock_guard lock(mutex_);
-  const Request& asked = call.asked;
-  const Place& place = places_[asked.place];
-  const bool again = place.made_again > asked.made_again;
-  const bool worth_it = call.connection->has_answered || place.in_vain < kReconnectsInVain;
-  if (closing_ || place.lost || !(again || worth_it)) return false;
+  if (closing_ || !connections_.IsWorthAnotherCall(call.asked.place, call.used)) return false;
   try {
     if (!mender_.joinable()) mender_ = std::thread([this] { Mend(); });
   } catch (const std::system_error&) {  // no thread: the call fails
     return false;
   }
-  to_mend_.push_back(asked);
-  to_mend_.back().status = status;
+  Request& request = to_mend_.emplace_back(call.asked);
+  request.made_again = call.used.made_again;
+  request.status = status;
   changed_.notify_all();
   return true;
 }
@@ -321,10 +297,11 @@ bool GrpcLink::LeaveToMend(const CallState& call, const grpc::Status& status) {
 void GrpcLink::Mend() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return closing_ || !to_mend_.empty() || AnyToClose(); });
-    if (AnyToClose()) {
+    changed_.wait(lock,
+                  [this] { return closing_ || !to_mend_.empty() || connections_.AnyToClose(); });
+    if (connections_.AnyToClose()) {
       lock.unlock();
-      CloseReplaced();
+      connections_.CloseOld();
       lock.lock();
       continue;
     }
@@ -333,8 +310,8 @@ void GrpcLink::Mend() {
     to_mend_.pop_front();
     const bool fails = closing_;
     lock.unlock();
-    if (fails || !MakeAgain(request)) {
-      request.observer->Failed(ErrorOf(Describe(request.header), request.status));
+    if (fails || !connections_.MakeAgain(request.place, request.made_again)) {
+      request.observer->Failed(ErrorOf(Describe(request.header), WhyLost(request)));
     } else {
       request.header.again = request.header.kind == FrameKind::kPushPull;
       Make(std::move(request), false);
@@ -343,61 +320,14 @@ void GrpcLink::Mend() {
   }
 }
 
-/// Makes the connection of this request again, unless that is done.
-bool GrpcLink::MakeAgain(const Request& request) {
-  {
-    const std::lock_guard lock(mutex_);
-    const Place& place = places_[request.place];
-    if (place.lost) return false;
-    if (place.made_again > request.made_again) return true;
-    place.connection->Cut();
-  }
-  // A new connection may be lost before it can be used, so there are several attempts. A server
-  // that has ended refuses all of them at once.
-  std::unique_ptr<GrpcConnection> made;
-  const Deadline deadline = Deadline::After(kReconnectTime);
-  for (int attempt = 0; made == nullptr && attempt < kReconnectsInVain; ++attempt) {
-    try {
-      made = make_(deadline, IfRefused::kThrow);
-    } catch (const std::exception&) {  // the call fails: that is what is reported
-    }
-  }
-  const std::lock_guard lock(mutex_);
-  Place& place = places_[request.place];
-  place.lost = made == nullptr;
-  if (place.lost) return false;
-  ++place.made_again;
-  place.in_vain = place.connection->has_answered ? 1 : place.in_vain + 1;
-  ++reconnects_;
-  std::swap(place.connection, made);
-  replaced_.push_back(std::move(made));
-  return true;
-}
-
-bool GrpcLink::AnyToClose() const {
-  return std::ranges::any_of(replaced_, [](const std::unique_ptr<GrpcConnection>& connection) {
-    return connection->calls == 0 && !connection->closed;
-  });
-}
-
-// gRPC may hold a payload until its channel ends, and the owner of the call waits for that. A
-// channel ends with its last reference, and calls have some.
-void GrpcLink::CloseReplaced() {
-  std::vector<GrpcConnection*> idle;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const std::unique_ptr<GrpcConnection>& connection : replaced_) {
-      if (connection->calls > 0 || std::exchange(connection->closed, true)) continue;
-      idle.push_back(connection.get());
-    }
-  }
-  for (GrpcConnection* connection : idle) connection->Close();
-  std::vector<std::unique_ptr<GrpcConnection>> unused;  // destroyed without the mutex
-  const std::lock_guard lock(mutex_);
-  for (std::unique_ptr<GrpcConnection>& connection : replaced_) {
-    if (connection->closed && connection->payloads == 0) unused.push_back(std::move(connection));
-  }
-  std::erase(replaced_, nullptr);
+/// What became of the call, and why its connection was not made again.
+grpc::Status GrpcLink::WhyLost(const Request& request) const {
+  const std::string why_not_again = connections_.WhyNotAgain(request.place);
+  const grpc::Status& status = request.status;
+  if (why_not_again.empty()) return status;
+  return {status.error_code(),
+          status.error_message() + ", and no new connection could be made: " + why_not_again,
+          status.error_details()};
 }
 
 void GrpcLink::Deliver(CallState& call) const {
@@ -414,7 +344,7 @@ void GrpcLink::Deliver(CallState& call) const {
       header.payload_bytes != in.size_bytes()) {
     throw CommError(name_, Describe(asked), "the reply belongs to another request");
   }
-  call.connection->has_answered = true;
+  call.used.connection->has_answered = true;
   FloatReader reader(payload->pieces());
   reader.Assign(in);
   call.asked.observer->Received(header, reader.count());
@@ -431,11 +361,11 @@ void GrpcLink::Drop(CallState& call) {
     calls_[call.at] = calls_.back();
     calls_.pop_back();
   }
-  GrpcConnection& connection = *call.connection;
+  GrpcConnection& connection = *call.used.connection;
   call_pool_.Destroy(call);
+  const bool was_last = connections_.EndCall(connection);
   const std::lock_guard lock(mutex_);
-  if (--connection.calls == 0) changed_.notify_all();  // it may be one to close
-  if (--open_calls_ == 0) changed_.notify_all();
+  if (--open_calls_ == 0 || was_last) changed_.notify_all();  // the connection may be one to close
 }
 
 std::string NameOf(int server, const ServerAddress& address) {

@@ -72,6 +72,7 @@ class TcpLink : public ServerLink {
     std::shared_ptr<FrameStream> stream;  // null: lost, or being made again
     std::vector<OpenCall*> open;          // no reply has come
     bool lost = false;
+    std::string why_lost = "the connection is lost";
     int in_vain = 0;  // how often it was made again since the last reply
     std::jthread reader{};
   };
@@ -108,7 +109,7 @@ class TcpLink : public ServerLink {
   /// Takes the stream away, and waits until it has no frame of an open call. False: the connection
   /// is not to be made again.
   bool TakeBack(Connection& connection);
-  std::shared_ptr<FrameStream> MakeAgain() const;
+  std::shared_ptr<FrameStream> MakeAgain(Connection& connection);
   bool SendAgain(Connection& connection, const std::shared_ptr<FrameStream>& stream);
   void Lose(Connection& connection);
   void End(OpenCall& call);
@@ -218,10 +219,11 @@ void TcpLink::Begin(const FrameHeader& header, std::span<const std::byte> out,
       stream = connection.stream;
       call.in_stream = stream != nullptr;
       if (stream == nullptr) return;
+    } else {
+      call.failure = Error(call, connection.why_lost);
     }
   }
   if (stream != nullptr) return Send(call, *stream);
-  call.failure = Error(call, "the connection is lost");
   Tell(call);
 }
 
@@ -274,7 +276,7 @@ void TcpLink::Read(Connection& connection) {
     const Reading ended = ReadAll(connection, *stream);
     stream->End();
     if (!TakeBack(connection) || ended == Reading::kBroken) break;
-    stream = MakeAgain();
+    stream = MakeAgain(connection);
     if (stream == nullptr) break;
     ++reconnects_;
     if (!SendAgain(connection, stream)) break;
@@ -368,15 +370,20 @@ bool TcpLink::TakeBack(Connection& connection) {
 
 /// Null: the server cannot be reached any more. A new connection may be lost before it can be used,
 /// so there are several attempts. A server that has ended refuses all of them at once.
-std::shared_ptr<FrameStream> TcpLink::MakeAgain() const {
+std::shared_ptr<FrameStream> TcpLink::MakeAgain(Connection& connection) {
   const Deadline deadline = Deadline::After(kReconnectTime);
+  std::string reason;
   for (int attempt = 0; attempt < kReconnectsInVain; ++attempt) {
     try {
       return std::make_shared<FrameStream>(Connect(deadline, IfRefused::kThrow));
-    } catch (const CommError&) {          // the calls fail: that is what is reported
-    } catch (const std::system_error&) {  // no thread: likewise
+    } catch (const CommError& error) {
+      reason = error.reason();
+    } catch (const std::system_error& error) {  // no thread
+      reason = error.what();
     }
   }
+  const std::lock_guard lock(mutex_);
+  connection.why_lost += ", and no new one could be made: " + reason;
   return nullptr;
 }
 
@@ -407,8 +414,9 @@ void TcpLink::Lose(Connection& connection) {
     connection.lost = true;
     calls.swap(connection.open);
   }
+  // From here on nobody changes the reason.
   for (OpenCall* call : calls) {
-    call->failure = Error(*call, "the connection is lost");
+    call->failure = Error(*call, connection.why_lost);
     End(*call);
   }
 }

@@ -1,4 +1,6 @@
-// Tests that every push counts once, although connections are cut at any moment.
+// Tests that every push counts once, although connections are cut at any moment, and that a call
+// says why its connection is lost for good.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -35,8 +37,7 @@ class Relay {
     accepter_ = std::thread([this] { Accept(); });
   }
   ~Relay() {
-    EXPECT_EQ(shutdown(listener_.get(), SHUT_RDWR), 0);
-    accepter_.join();
+    StopListening();
     Cut();
     for (std::thread& pump : pumps_) pump.join();
   }
@@ -44,6 +45,13 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
 
   std::string endpoint() const { return TcpEndpointOf(listener_.get()); }
+
+  /// New connections are refused.
+  void StopListening() {
+    if (!accepter_.joinable()) return;
+    EXPECT_EQ(shutdown(listener_.get(), SHUT_RDWR), 0);
+    accepter_.join();
+  }
 
   /// Whatever is on its way is lost.
   void Cut() {
@@ -122,12 +130,18 @@ class AwaitedCall : public CallObserver {
   }
   /// The reply; nothing after a failure.
   std::optional<FrameHeader> Await() {
+    const std::string failure = Failure();
+    EXPECT_EQ(failure, "");
+    const std::lock_guard lock(mutex_);
+    return reply_;
+  }
+  /// Why it failed; empty after a reply.
+  std::string Failure() {
     std::unique_lock lock(mutex_);
     const auto told = [this] { return sent_ > 0 && (reply_ || !failure_.empty()); };
     EXPECT_TRUE(changed_.wait_for(lock, kPatience, told))
         << "sent " << sent_ << " times, " << (reply_ ? "" : "not ") << "answered";
-    EXPECT_EQ(failure_, "");
-    return reply_;
+    return failure_;
   }
 
  private:
@@ -145,48 +159,71 @@ class AwaitedCall : public CallObserver {
   std::string failure_;
 };
 
-class LostConnectionTest : public ::testing::TestWithParam<std::string> {};
+class LostConnectionTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  static constexpr std::size_t kElements = 250'000;
+
+  LostConnectionTest() {
+    link_->Start({.workers = 1,
+                  .servers = 1,
+                  .fingerprint = 1,
+                  .slices = {{.elements = kElements, .leads = true}}});
+    AwaitedCall& load = calls_.emplace_back();
+    link_->Call({.kind = FrameKind::kLoad, .payload_bytes = space_.params().size_bytes()},
+                {.out = space_.params(), .out_vector = FlatVector::kParams}, load);
+    EXPECT_TRUE(load.Await());
+    std::ranges::fill(space_.grads(), 1.0F);
+  }
+
+  AwaitedCall& Push(int step) {
+    AwaitedCall& push = calls_.emplace_back();
+    link_->Call({.step = step, .version = step, .payload_bytes = space_.grads().size_bytes()},
+                {.out = space_.grads(),
+                 .in = space_.params(),
+                 .out_vector = FlatVector::kGrads,
+                 .in_vector = FlatVector::kParams},
+                push);
+    return push;
+  }
+
+  static StrategyOptions Options() {
+    StrategyOptions options;
+    options.Set(kPsTransport, GetParam());
+    return options;
+  }
+
+  PsCluster cluster_{{.workers = 1, .elements = kElements, .strategy = Options()}};
+  Relay relay_{cluster_.endpoint(0)};
+  const TransportTable transports_;
+  FlatSpace space_{kElements};
+  std::deque<AwaitedCall> calls_;  // they outlive the link
+  std::unique_ptr<ServerLink> link_ =
+      transports_.Connect(0, {&transports_.Named(GetParam()), relay_.endpoint()},
+                          {.connections = 1}, space_, cluster_.comm());
+};
 
 TEST_P(LostConnectionTest, EveryPushCountsOnce) {
-  constexpr std::size_t kElements = 250'000;
   constexpr int kSteps = 40;
-  StrategyOptions options;
-  options.Set(kPsTransport, GetParam());
-  PsCluster cluster({.workers = 1, .elements = kElements, .strategy = options});
-  Relay relay(cluster.endpoint(0));
-  const TransportTable transports;
-  FlatSpace space(kElements);
-  std::deque<AwaitedCall> pushes;  // they outlive the link
-  std::unique_ptr<ServerLink> link =
-      transports.Connect(0, {&transports.Named(GetParam()), relay.endpoint()}, {.connections = 1},
-                         space, cluster.comm());
-  link->Start({.workers = 1,
-               .servers = 1,
-               .fingerprint = 1,
-               .slices = {{.elements = kElements, .leads = true}}});
-  AwaitedCall load;
-  link->Call({.kind = FrameKind::kLoad, .payload_bytes = space.params().size_bytes()},
-             {.out = space.params(), .out_vector = FlatVector::kParams}, load);
-  ASSERT_TRUE(load.Await());
-  std::ranges::fill(space.grads(), 1.0F);
   for (int step = 0; step < kSteps; ++step) {
-    AwaitedCall& push = pushes.emplace_back();
-    link->Call({.step = step, .version = step, .payload_bytes = space.grads().size_bytes()},
-               {.out = space.grads(),
-                .in = space.params(),
-                .out_vector = FlatVector::kGrads,
-                .in_vector = FlatVector::kParams},
-               push);
+    AwaitedCall& push = Push(step);
     std::this_thread::sleep_for(std::chrono::microseconds(100 * step));
-    relay.Cut();
+    relay_.Cut();
     const std::optional<FrameHeader> reply = push.Await();
     ASSERT_TRUE(reply);
     ASSERT_EQ(reply->version, step + 1);
-    for (const float value : space.params()) ASSERT_EQ(value, -static_cast<float>(step + 1));
+    for (const float value : space_.params()) ASSERT_EQ(value, -static_cast<float>(step + 1));
   }
-  EXPECT_GT(link->reconnects(), 0);
-  link.reset();
-  for (AwaitedCall& push : pushes) EXPECT_EQ(push.sent(), 1);
+  EXPECT_GT(link_->reconnects(), 0);
+  link_.reset();
+  for (AwaitedCall& call : calls_) EXPECT_EQ(call.sent(), 1);
+}
+
+TEST_P(LostConnectionTest, TheErrorSaysWhyNoNewConnectionCouldBeMade) {
+  relay_.StopListening();
+  relay_.Cut();
+  EXPECT_THAT(Push(0).Failure(),
+              ::testing::ContainsRegex("no new (one|connection) could be made: .*refused"));
+  EXPECT_EQ(link_->reconnects(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(OverNetworks, LostConnectionTest, ::testing::Values("tcp", "grpc"));

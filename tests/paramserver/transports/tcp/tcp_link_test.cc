@@ -324,7 +324,9 @@ TEST_F(TcpLinkTest, AServerThatNoLongerListensHasEnded) {
   ASSERT_EQ(shutdown(listener_.get(), SHUT_RDWR), 0);
   const auto begin = Deadline::Clock::now();
   server_->Close();
-  EXPECT_THAT(call.Failure(), HasSubstr("the connection is lost"));
+  EXPECT_THAT(call.Failure(),
+              ::testing::ContainsRegex("the connection is lost, and no new one could "
+                                       "be made: .*Connection refused"));
   EXPECT_LT(Deadline::Clock::now() - begin, kReconnectTime) << "it is not called again and again";
 }
 
