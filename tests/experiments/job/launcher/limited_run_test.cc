@@ -27,10 +27,10 @@ namespace {
 using ::testing::ContainsRegex;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// The runtime of a sanitizer lacks memory and threads before anything else does.
-constexpr bool kSaysWhatItLacks = false;
+// The runtime of a sanitizer lacks memory, threads and descriptors before anything else does.
+constexpr bool kIsSanitized = true;
 #else
-constexpr bool kSaysWhatItLacks = true;
+constexpr bool kIsSanitized = false;
 #endif
 
 /// How a run ends whose launcher, a shell's child, has this limit.
@@ -92,7 +92,7 @@ class LimitedRunTest : public ::testing::TestWithParam<LimitedRun> {
 
   /// The run has succeeded, or it says what it lacks and blames nothing else.
   void ExpectSuccessOrLack(const Process& launcher, const ProcessEnd& end) const {
-    if (!kSaysWhatItLacks || (end.signal == 0 && end.code == 0)) return;
+    if (kIsSanitized || (end.signal == 0 && end.code == 0)) return;
     const std::string lack = "ulimit -[nuv]|memory ran out|Too many open files";
     // Without memory a library may abort the process before anything can be said, or wait for a
     // thread that has not begun.
@@ -151,6 +151,9 @@ bool Writes(pid_t process) {
 
 // Nobody reads its result, so it would not end by itself.
 TEST_P(LimitedRunTest, EndsAtOnceWhenItIsAskedToAfterItsRun) {
+  if (kIsSanitized) {
+    GTEST_SKIP() << "a sanitizer that lacks something writes that itself, and waits for a reader";
+  }
   if (!std::filesystem::exists("/proc/self/syscall")) {
     GTEST_SKIP() << "the kernel does not say what a process waits for";
   }
