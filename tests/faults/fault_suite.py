@@ -13,29 +13,24 @@ usage: tests/faults/fault_suite.py [--build DIR] [--repeat N] [--others-repeat N
   --long      also faults that last for minutes, once each
   --markdown  writes the table there
   --journal   adds the result of each job to this file, and does not run jobs again whose results are there. So a long run may be
-              interrupted. Results of another commit or with another --seed, --jobs or --slack are refused
+              interrupted. Results of another commit, program, --seed, --jobs or --slack are refused
 Each job must find the right cause within its bound, leave nothing behind, and, where it goes on, count each gradient once.
 Exit code: 0 all did, 1 one did not, 2 usage, 130 Ctrl-C.
 """
 import argparse
-import concurrent.futures
+import contextlib
+import hashlib
 import pathlib
-import random
 import sys
-import tempfile
-import threading
-import traceback
 
 from suite import leaks
 from suite.all_scenarios import SCENARIOS
 from suite.commit import commit
-from suite.job import MARK
 from suite.journal import Journal, JournalError
-from suite.judge import Result, run_once
 from suite.medians import late_medians
+from suite.runner import Runner, on_this_machine
 from suite.scenarios import ALL_STRATEGIES, OTHERS, STRATEGIES, no_strategy
 from suite.table import markdown
-from suite.turns import Turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -73,8 +68,10 @@ def jobs_of(cells, arguments):
 def open_journal(arguments):
     if arguments.journal is None:
         return None
+    program = hashlib.sha256((arguments.build / "bin" / "fault_program").read_bytes()).hexdigest()
+    made_with = {"commit": commit(), "program": program[:16], "seed": arguments.seed, "jobs": arguments.jobs, "slack": arguments.slack}
     try:
-        return Journal(arguments.journal, {"commit": commit(), "seed": arguments.seed, "jobs": arguments.jobs, "slack": arguments.slack})
+        return Journal(arguments.journal, made_with)
     except (JournalError, OSError) as error:
         refuse(str(error))
 
@@ -103,6 +100,21 @@ def parse():
     return arguments
 
 
+def run(jobs, arguments):
+    """The results, None after a Ctrl-C, and what is left on the machine."""
+    journal = open_journal(arguments)
+    before = on_this_machine()
+    if journal is None:
+        return Runner(arguments, None).run(jobs), leaks.left(on_this_machine, before)
+    with contextlib.closing(journal):
+        for text in journal.left():
+            print(f"WRONG in an earlier call: {text}")
+        journal.begin()
+        results = Runner(arguments, journal).run(jobs)
+        journal.end(leaks.left(on_this_machine, before))
+        return results, journal.left()
+
+
 def main():
     arguments = parse()
     names = chosen(arguments.only, [scenario.name for scenario in SCENARIOS], "scenario")
@@ -127,51 +139,8 @@ def main():
             left_out[scenario.name] = f"{scenario.what}: {why_not}"
     cells = cells_of([scenario for scenario in wanted if scenario.name not in left_out],
                      [strategy for strategy in strategies if strategy not in left_out])
-    # Of other jobs at the same time nothing can be told apart that has lost its process.
-    alone = arguments.jobs == 1
-
-    def on_this_machine():
-        return leaks.in_use(MARK)
-
-    journal = open_journal(arguments)
-    before = on_this_machine()
-    turns = Turns()
-    interrupted = threading.Event()  # jobs that have not ended get the same Ctrl-C, so that their results say nothing
-
-    def run(scenario, strategy, repetition):
-        recorded = Result(scenario, strategy)
-        if journal and journal.fill(recorded, repetition):
-            return recorded
-        moment = random.Random(f"{arguments.seed} {scenario.name} {strategy} {repetition}")
-        before_it = on_this_machine() if alone else None
-        with turns.take(scenario), tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
-            try:
-                result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack, repetition)
-            except Exception as error:  # of the suite itself: the other jobs must count all the same
-                traceback.print_exc()
-                result = Result(scenario, strategy, problems=[f"the suite failed: {error!r}"])
-        if alone:
-            result.problems += leaks.left(on_this_machine, before_it)
-        print(f"{scenario.name} {strategy} {repetition}: {result.text()}\n", end="", flush=True)  # one write: others print, too
-        if journal and not interrupted.is_set():
-            journal.add(result, repetition)
-        return result
-
-    if journal:
-        journal.begin()
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        started = [pool.submit(run, *job) for job in jobs_of(cells, arguments)]
-        try:
-            results = [one.result() for one in started]
-        except KeyboardInterrupt:
-            interrupted.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            print("interrupted: the jobs that run now end first")
-    left = leaks.left(on_this_machine, before)
-    if journal:
-        journal.end(left)
-        left = journal.left()
-    if interrupted.is_set():
+    results, left = run(jobs_of(cells, arguments), arguments)
+    if results is None:
         return 130
     late = late_medians(results, arguments.slack)
     for text in [*left, *late]:

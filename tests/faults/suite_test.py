@@ -2,18 +2,22 @@
 
 usage: suite_test.py
 """
+import contextlib
+import io
 import json
 import os
 import pathlib
+import signal
 import socket
 import struct
 import tempfile
 import time
 import types
 import unittest
+from unittest import mock
 
 import fault_suite
-from suite import checkpoint_scenarios, left_out, slowness, strangers, table
+from suite import checkpoint_scenarios, left_out, runner, slowness, strangers, table
 from suite.all_scenarios import SCENARIOS
 from suite.journal import KILLED as CALL_WAS_KILLED
 from suite.journal import Journal, JournalError
@@ -105,42 +109,105 @@ class Journals(unittest.TestCase):
     def setUp(self):
         self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "journal"
 
+    def open(self, made_with=None):
+        return contextlib.closing(Journal(self.path, made_with or {}))
+
     def test_it_has_the_results_of_earlier_calls(self):
-        first = Journal(self.path, {"seed": 1})
-        first.begin()
-        first.add(Result(KILLED, "ring", "signal", "worker 1", 0.25, APPLIED, ["late"]), 3)
-        first.end([])
-        second = Journal(self.path, {"seed": 1})
-        found = Result(KILLED, "ring")
-        for strategy, repetition in (("ring", 2), ("tree", 3)):
-            self.assertFalse(second.fill(Result(KILLED, strategy), repetition))
-        self.assertTrue(second.fill(found, 3))
-        self.assertEqual(found, Result(KILLED, "ring", "signal", "worker 1", 0.25, APPLIED, ["late"]))
-        self.assertEqual(second.left(), [])
+        with self.open() as first:
+            first.begin()
+            first.add(Result(KILLED, "ring", "signal", "worker 1", 0.25, APPLIED, ["late"]), 3)
+            first.end([])
+        with self.open() as second:
+            found = Result(KILLED, "ring")
+            for strategy, repetition in (("ring", 2), ("tree", 3)):
+                self.assertFalse(second.fill(Result(KILLED, strategy), repetition))
+            self.assertTrue(second.fill(found, 3))
+            self.assertEqual(found, Result(KILLED, "ring", "signal", "worker 1", 0.25, APPLIED, ["late"]))
+            self.assertEqual(second.left(), [])
 
     def test_what_any_call_has_left_stays_known(self):
         for left in (["a file"], [], None):
-            journal = Journal(self.path, {})
-            journal.begin()
-            if left is not None:
-                journal.end(left)
-        self.assertEqual(Journal(self.path, {}).left(), ["a file", CALL_WAS_KILLED])
+            with self.open() as journal:
+                journal.begin()
+                if left is not None:
+                    journal.end(left)
+        with self.open() as journal:
+            self.assertEqual(journal.left(), ["a file", CALL_WAS_KILLED])
 
     def test_results_of_other_options_are_refused(self):
-        Journal(self.path, {"commit": "a"})
+        self.open({"commit": "a"}).__exit__(None, None, None)
         with self.assertRaisesRegex(JournalError, "journal:1: its results were made with .*'a'.*, not with .*'b'"):
-            Journal(self.path, {"commit": "b"})
+            self.open({"commit": "b"})
+
+    def test_one_call_at_a_time_uses_it(self):
+        with self.open(), self.assertRaisesRegex(JournalError, "another call of the suite uses it"):
+            self.open()
+
+    def test_another_file_stays_as_it_is(self):
+        for text in ("a letter\nwithout an end", "half a line", '{"made_with": {"seed'):
+            self.path.write_text(text)
+            with self.subTest(text=text), self.assertRaisesRegex(JournalError, "journal:1: not a line of this suite"):
+                self.open()
+            self.assertEqual(self.path.read_text(), text)
 
     def test_a_line_of_another_program_is_refused_and_half_a_line_is_not(self):
-        Journal(self.path, {})
+        self.open().__exit__(None, None, None)
         whole = self.path.read_text()
         self.path.write_text(whole + '{"scenario": "wor')
-        Journal(self.path, {})
+        self.open().__exit__(None, None, None)
         self.assertEqual(self.path.read_text(), whole)
         for line in ("[]", "{}", "nothing", '{"left": []}'):
             self.path.write_text(whole + line + "\n")
             with self.subTest(line=line), self.assertRaisesRegex(JournalError, "journal:2: not a line of this suite"):
-                Journal(self.path, {})
+                self.open()
+
+
+class Runs(unittest.TestCase):
+    def run_of(self, results, journal=None, **options):
+        """A runner whose jobs end with these results, one after the other."""
+        arguments = types.SimpleNamespace(jobs=options.pop("jobs", 1), seed=1, build=pathlib.Path(), slack=0)
+        self.enterContext(mock.patch.object(runner, "run_once", side_effect=results))
+        self.enterContext(mock.patch.object(runner, "on_this_machine", return_value={}))
+        self.enterContext(mock.patch.object(runner.leaks, "left", return_value=[]))
+        self.enterContext(contextlib.redirect_stdout(io.StringIO()))
+        self.enterContext(contextlib.redirect_stderr(io.StringIO()))
+        self.addCleanup(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+        return runner.Runner(arguments, journal).run([(KILLED, "ring", number) for number in range(3)])
+
+    def journal(self):
+        journal = mock.Mock()
+        journal.fill.return_value = False
+        return journal
+
+    def test_each_result_is_recorded_at_once(self):
+        journal = self.journal()
+        results = [Result(KILLED, "ring", seconds=number) for number in range(3)]
+        self.assertEqual(self.run_of(results, journal), results)
+        self.assertEqual(journal.add.call_args_list, [mock.call(result, number) for number, result in enumerate(results)])
+
+    def test_what_is_recorded_is_not_run_again(self):
+        journal = self.journal()
+        journal.fill.return_value = True
+        self.assertEqual(self.run_of([], journal), [Result(KILLED, "ring")] * 3)
+        journal.add.assert_not_called()
+
+    def test_the_result_of_a_job_that_the_suite_failed_is_not_recorded(self):
+        journal = self.journal()
+        results = self.run_of([Result(KILLED, "ring"), OSError("full"), Result(KILLED, "ring")], journal)
+        self.assertIn("the suite failed", results[1].problems[0])
+        self.assertEqual([call.args[1] for call in journal.add.call_args_list], [0, 2])
+
+    def test_after_a_ctrl_c_nothing_is_recorded_and_no_job_begins(self):
+        journal = self.journal()
+
+        def interrupted(*_):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)  # the main thread handles it meanwhile
+            return Result(KILLED, "ring", problems=["it was interrupted"])
+
+        self.assertIsNone(self.run_of(interrupted, journal))
+        journal.add.assert_not_called()
+        self.assertEqual(runner.run_once.call_count, 1)
 
 
 class Order(unittest.TestCase):

@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/core/server_link.h"
 
 namespace ringside {
@@ -64,10 +63,9 @@ bool GrpcConnections::MakeAgain(std::size_t place, int made_again) {
   std::string reason;
   const Deadline deadline = Deadline::After(kReconnectTime);
   for (int attempt = 0; made == nullptr && attempt < kReconnectsInVain; ++attempt) {
+    if (attempt > 0 && deadline.expired()) break;
     try {
       made = make_(deadline, IfRefused::kThrow);
-    } catch (const CommError& error) {
-      reason = error.reason();
     } catch (const std::exception& error) {
       reason = error.what();
     }

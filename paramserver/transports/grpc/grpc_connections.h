@@ -42,10 +42,11 @@ class GrpcConnections {
   /// Whether a call that has lost its connection shall be made again. A place is given up when it
   /// cannot be made again, or when several connections in turn have brought no answer.
   bool IsWorthAnotherCall(std::size_t place, const Used& lost) const;
-  /// Makes the connection of this place again, unless that was done since the call began that
-  /// counts `made_again`. False: it cannot be made.
+  /// Makes the connection of this place again. Does nothing where it has been made again more than
+  /// `made_again` times, because the call that counts these has lost an older one. False: it cannot
+  /// be made.
   bool MakeAgain(std::size_t place, int made_again);
-  /// Why a connection could not be made again. Empty: all could.
+  /// Why the connection of this place could not be made again. Empty: no attempt has failed.
   std::string WhyNotAgain(std::size_t place) const;
 
   /// Whether there are old connections without calls.

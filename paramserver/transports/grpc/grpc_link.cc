@@ -105,7 +105,7 @@ class GrpcLink : public ServerLink {
   /// Leaves the call to the thread that makes it again. False: it has failed for good.
   bool LeaveToMend(const CallState& call, const grpc::Status& status);
   void Mend();
-  grpc::Status WhyLost(const Request& request) const;
+  grpc::Status WhyLost(std::size_t place, const grpc::Status& status) const;
   void Deliver(CallState& call) const;
   void Drop(CallState& call);
   void CancelAll();
@@ -269,7 +269,7 @@ void GrpcLink::EndLease(void* lease) {
 void GrpcLink::Finished(CallState& call, const grpc::Status& status) {
   if (LeaveToMend(call, status)) return Drop(call);
   try {
-    if (!status.ok()) throw ErrorOf(Describe(call.asked.header), status);
+    if (!status.ok()) throw ErrorOf(Describe(call.asked.header), WhyLost(call.asked.place, status));
     Deliver(call);
   } catch (const CommError& error) {
     call.asked.observer->Failed(error);
@@ -311,7 +311,8 @@ void GrpcLink::Mend() {
     const bool fails = closing_;
     lock.unlock();
     if (fails || !connections_.MakeAgain(request.place, request.made_again)) {
-      request.observer->Failed(ErrorOf(Describe(request.header), WhyLost(request)));
+      request.observer->Failed(
+          ErrorOf(Describe(request.header), WhyLost(request.place, request.status)));
     } else {
       request.header.again = request.header.kind == FrameKind::kPushPull;
       Make(std::move(request), false);
@@ -320,10 +321,10 @@ void GrpcLink::Mend() {
   }
 }
 
-/// What became of the call, and why its connection was not made again.
-grpc::Status GrpcLink::WhyLost(const Request& request) const {
-  const std::string why_not_again = connections_.WhyNotAgain(request.place);
-  const grpc::Status& status = request.status;
+/// What became of a call, and if it lost its connection, why that was not made again.
+grpc::Status GrpcLink::WhyLost(std::size_t place, const grpc::Status& status) const {
+  if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return status;
+  const std::string why_not_again = connections_.WhyNotAgain(place);
   if (why_not_again.empty()) return status;
   return {status.error_code(),
           status.error_message() + ", and no new connection could be made: " + why_not_again,

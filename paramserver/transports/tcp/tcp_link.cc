@@ -374,10 +374,11 @@ std::shared_ptr<FrameStream> TcpLink::MakeAgain(Connection& connection) {
   const Deadline deadline = Deadline::After(kReconnectTime);
   std::string reason;
   for (int attempt = 0; attempt < kReconnectsInVain; ++attempt) {
+    if (attempt > 0 && deadline.expired()) break;
     try {
       return std::make_shared<FrameStream>(Connect(deadline, IfRefused::kThrow));
     } catch (const CommError& error) {
-      reason = error.reason();
+      reason = error.what();
     } catch (const std::system_error& error) {  // no thread
       reason = error.what();
     }

@@ -1,4 +1,4 @@
-"""Of which commit the sources are."""
+"""The commit of the sources."""
 import subprocess
 
 from suite.job import ROOT

@@ -163,7 +163,7 @@ class LostConnectionTest : public ::testing::TestWithParam<std::string> {
  protected:
   static constexpr std::size_t kElements = 250'000;
 
-  LostConnectionTest() {
+  void SetUp() override {
     link_->Start({.workers = 1,
                   .servers = 1,
                   .fingerprint = 1,
@@ -171,7 +171,7 @@ class LostConnectionTest : public ::testing::TestWithParam<std::string> {
     AwaitedCall& load = calls_.emplace_back();
     link_->Call({.kind = FrameKind::kLoad, .payload_bytes = space_.params().size_bytes()},
                 {.out = space_.params(), .out_vector = FlatVector::kParams}, load);
-    EXPECT_TRUE(load.Await());
+    ASSERT_TRUE(load.Await());
     std::ranges::fill(space_.grads(), 1.0F);
   }
 
@@ -221,8 +221,10 @@ TEST_P(LostConnectionTest, EveryPushCountsOnce) {
 TEST_P(LostConnectionTest, TheErrorSaysWhyNoNewConnectionCouldBeMade) {
   relay_.StopListening();
   relay_.Cut();
-  EXPECT_THAT(Push(0).Failure(),
-              ::testing::ContainsRegex("no new (one|connection) could be made: .*refused"));
+  for (int step = 0; step < 2; ++step) {
+    EXPECT_THAT(Push(step).Failure(),
+                ::testing::ContainsRegex("no new (one|connection) could be made: .*refused"));
+  }
   EXPECT_EQ(link_->reconnects(), 0);
 }
 
