@@ -1,5 +1,6 @@
 #include "ringside/paramserver/transports/grpc/grpc_connection.h"
 
+#include <fcntl.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/create_channel_posix.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -50,10 +52,12 @@ grpc::ChannelArguments TlsArguments(const CommOptions& comm) {
 
 GrpcConnection::GrpcConnection(FileDescriptor socket, const std::string& target,
                                const CommOptions& comm)
-    : file_(dup(socket.get())) {
+    : file_(fcntl(socket.get(), F_DUPFD_CLOEXEC, 0)), watch_(ConnectionWatch::Shared()) {
+  if (file_ < 0) throw ResourceError("a second descriptor of a connection", errno);
   KeepGrpcRunning();
   stub_ = std::make_unique<grpc::GenericStub>(grpc::CreateCustomInsecureChannelFromFd(
       target, socket.Release(), Arguments(comm.largest_message_bytes)));
+  watch_->Add(file_);
 }
 
 GrpcConnection::GrpcConnection(const TlsFiles& files, const std::string& target,
@@ -69,7 +73,9 @@ GrpcConnection::GrpcConnection(const TlsFiles& files, const std::string& target,
 }
 
 GrpcConnection::~GrpcConnection() {
-  if (file_ >= 0) close(file_);
+  if (file_ < 0) return;
+  watch_->Remove(file_);
+  close(file_);
 }
 
 void GrpcConnection::Cut() const {

@@ -15,6 +15,7 @@
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/paramserver/transports/grpc/connection_watch.h"
 
 namespace ringside {
 
@@ -47,6 +48,7 @@ class GrpcConnection {
 
  private:
   const int file_;  // our own descriptor of gRPC's socket; -1 under TLS
+  const std::shared_ptr<ConnectionWatch> watch_;  // of that socket
   std::unique_ptr<grpc::GenericStub> stub_;
 };
 
