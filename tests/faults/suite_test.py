@@ -172,7 +172,8 @@ class Runs(unittest.TestCase):
         self.enterContext(contextlib.redirect_stdout(io.StringIO()))
         self.enterContext(contextlib.redirect_stderr(io.StringIO()))
         self.addCleanup(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
-        return runner.Runner(arguments, journal).run([(KILLED, "ring", number) for number in range(3)])
+        self.runner = runner.Runner(arguments, journal)
+        return self.runner.run([(KILLED, "ring", number) for number in range(3)])
 
     def journal(self):
         journal = mock.Mock()
@@ -202,7 +203,7 @@ class Runs(unittest.TestCase):
 
         def interrupted(*_):
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.2)  # the main thread handles it meanwhile
+            self.runner.interrupted.wait(30)  # the main thread handles it
             return Result(KILLED, "ring", problems=["it was interrupted"])
 
         self.assertIsNone(self.run_of(interrupted, journal))

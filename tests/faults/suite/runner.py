@@ -24,7 +24,7 @@ class Runner:
         self._journal = journal
         self._turns = Turns()
         # Jobs that have not ended get the same Ctrl-C, so that their results say nothing.
-        self._interrupted = threading.Event()
+        self.interrupted = threading.Event()
 
     def run(self, jobs):
         """The results; None after a Ctrl-C. `jobs`: of each its scenario, its strategy, and which repetition it is."""
@@ -39,8 +39,8 @@ class Runner:
                 return None
 
     def _interrupt(self, *_):
-        if not self._interrupted.is_set():  # a second Ctrl-C does not end the wait for the jobs
-            self._interrupted.set()
+        if not self.interrupted.is_set():  # a second Ctrl-C does not end the wait for the jobs
+            self.interrupted.set()
             raise KeyboardInterrupt
 
     def _result_of(self, scenario, strategy, repetition):
@@ -51,7 +51,7 @@ class Runner:
             return result
         result, suite_failed = self._try(scenario, strategy, repetition)
         self._say(result, repetition)
-        if self._journal and not suite_failed and not self._interrupted.is_set():
+        if self._journal and not suite_failed and not self.interrupted.is_set():
             self._journal.add(result, repetition)
         return result
 
@@ -63,7 +63,7 @@ class Runner:
         alone = arguments.jobs == 1
         before = on_this_machine() if alone else None
         with self._turns.take(scenario), tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
-            if self._interrupted.is_set():  # while it waited for its turn
+            if self.interrupted.is_set():  # while it waited for its turn
                 return Result(scenario, strategy, problems=["interrupted"]), False
             try:
                 result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack, repetition)
