@@ -72,7 +72,7 @@ class Relay {
     static void Reset(const FileDescriptor& socket) {
       const sockaddr nowhere{.sa_family = AF_UNSPEC, .sa_data = {}};
       // It fails only where the connection has ended already.
-      static_cast<void>(connect(socket.get(), &nowhere, sizeof(nowhere)));
+      [[maybe_unused]] const int failed = connect(socket.get(), &nowhere, sizeof(nowhere));
       shutdown(socket.get(), SHUT_RDWR);  // ends a wait of a pump
     }
 
