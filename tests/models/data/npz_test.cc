@@ -68,8 +68,9 @@ TEST(ParseNpy, ReadsShapes) {
 
 TEST(ParseNpy, SaysWhatIsWrong) {
   EXPECT_THAT(RefusalOf(""), HasSubstr("no .npy array"));
+  EXPECT_THAT(RefusalOf("\x93NUMPY\x09"), HasSubstr("no .npy array"));
   EXPECT_THAT(RefusalOf(std::string("\x93NUMPY\x09\x00\x05\x00{}  \n", 15)),
-              HasSubstr("no .npy array"));
+              HasSubstr("it is of version 9 of the format"));
   EXPECT_THAT(RefusalOf(Npy(Header("<c8", "(1,)"), "12345678")), HasSubstr("its type is '<c8'"));
   EXPECT_THAT(RefusalOf(Npy(Header(">f4", "(1,)"), "1234")), HasSubstr("little-endian"));
   EXPECT_THAT(RefusalOf(Npy(Header("<f4", "(2,)"), "1234")), HasSubstr("needs 8 bytes, and 4"));
