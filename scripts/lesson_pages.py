@@ -154,11 +154,16 @@ The runs:
 """
 
 
+def span(least, most):
+    """In whole numbers: "17", or "12 to 13"."""
+    return f"{least:.0f}" if f"{least:.0f}" == f"{most:.0f}" else f"{least:.0f} to {most:.0f}"
+
+
 def series_text(runs):
     parts = []
     for kind, own in runs.items():
         seconds = sorted(run["seconds"] for run in own if "seconds" in run)
-        parts.append(f"{sum(map(held_in, own))} of {len(own)} {kind} runs, which took {seconds[0]:.0f} to {seconds[-1]:.0f} s (commit "
+        parts.append(f"{sum(map(held_in, own))} of {len(own)} {kind} runs, which took {span(seconds[0], seconds[-1])} s (commit "
                      f"`{own[-1]['commit']}`)")
     return f"The prediction of theory was within the tolerance in {', and in '.join(parts)}."
 
