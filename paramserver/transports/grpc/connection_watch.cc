@@ -30,6 +30,11 @@ FileDescriptor MakeEventFd() {
   return event;
 }
 
+bool HasEnded(int socket) {
+  pollfd asked{.fd = socket, .events = POLLRDHUP, .revents = 0};
+  return poll(&asked, 1, 0) > 0 && (asked.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 int Milliseconds(Clock::time_point until, Clock::time_point now) {
   if (until == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now);
@@ -101,10 +106,10 @@ void ConnectionWatch::Run() {
     static_cast<void>(eventfd_read(wake_.get(), &count));  // it fails if nobody has written
     const std::lock_guard lock(mutex_);
     for (const pollfd& socket : sockets) {
-      // A socket that was removed meanwhile may have been closed.
-      if ((socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0) continue;
+      if (socket.revents == 0) continue;
       const auto found = std::ranges::find(watched_, socket.fd, &Watched::socket);
-      if (found != watched_.end()) Shut(*found, Clock::now());
+      // Since the poll, another socket may have got the number of one that was removed.
+      if (found != watched_.end() && HasEnded(socket.fd)) Shut(*found, Clock::now());
     }
   }
 }
