@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -71,10 +70,10 @@ TEST_F(ConnectionWatchTest, LeavesASocketAloneThatIsRemoved) {
   watch_.Remove(mine_.get());
   std::array<int, 2> more{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, more.data()), 0);
-  const FileDescriptor watched(more[0]);
+  const FileDescriptor watched(more[0]), its_other(more[1]);
   watch_.Add(watched.get());
   ASSERT_EQ(shutdown(other_.get(), SHUT_WR), 0);
-  ASSERT_EQ(close(more[1]), 0);
+  ASSERT_EQ(shutdown(its_other.get(), SHUT_WR), 0);
   EXPECT_TRUE(Becomes([&] { return send(watched.get(), "x", 1, MSG_NOSIGNAL) < 0; }));
   EXPECT_TRUE(CanSend());
 }
