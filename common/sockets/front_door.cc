@@ -120,9 +120,13 @@ FrontDoor::~FrontDoor() {
   thread_.join();
 }
 
+// This thread may come back here late, when what it has admitted has worked for a while. A step
+// then must not see an allocation, so there is room for all entries from the start.
 void FrontDoor::Run() {
+  std::vector<pollfd> entries;
+  entries.reserve(MostVisitors() + 2);
   while (true) {
-    std::vector<pollfd> entries{{.fd = stopped_.get(), .events = POLLIN, .revents = 0}};
+    entries.assign(1, {.fd = stopped_.get(), .events = POLLIN, .revents = 0});
     room_.AddTo(entries);
     const int longest = room_.empty() ? -1 : static_cast<int>(WaitingRoom::kTick.count());
     // If it fails, this thread looks at everything and comes back.
