@@ -23,6 +23,11 @@ const char* OperationName(FrameKind kind) {
 
 }  // namespace
 
+std::string LostInVain() {
+  return "and " + std::to_string(kReconnectsInVain) +
+         " new connections in turn were lost before an answer came";
+}
+
 std::string Describe(const FrameHeader& header) {
   if (header.kind == FrameKind::kStart) return OperationName(header.kind);
   return std::string(OperationName(header.kind)) + " of bucket " + std::to_string(header.bucket) +

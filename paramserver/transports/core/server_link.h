@@ -84,6 +84,8 @@ inline constexpr std::chrono::milliseconds kAnswerGrace{500};
 inline constexpr std::chrono::milliseconds kReconnectTime{1000};
 /// How often in turn a connection is made again over which no answer comes.
 inline constexpr int kReconnectsInVain = 3;
+/// For the error of a call when that many have been lost: the second half of a sentence.
+std::string LostInVain();
 
 /// Names the operation for errors: "pull of bucket 3, step 17".
 std::string Describe(const FrameHeader& header);

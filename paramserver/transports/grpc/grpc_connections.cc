@@ -74,7 +74,7 @@ bool GrpcConnections::MakeAgain(std::size_t place, int made_again) {
   Place& now = places_[place];
   now.lost = made == nullptr;
   if (now.lost) {
-    now.why_not_again = std::move(reason);
+    now.why_not_again = "and no new connection could be made: " + reason;
     return false;
   }
   ++now.made_again;
@@ -86,7 +86,9 @@ bool GrpcConnections::MakeAgain(std::size_t place, int made_again) {
 
 std::string GrpcConnections::WhyNotAgain(std::size_t place) const {
   const std::lock_guard lock(mutex_);
-  return places_[place].why_not_again;
+  const Place& now = places_[place];
+  const bool in_vain = now.in_vain >= kReconnectsInVain && !now.connection->has_answered;
+  return in_vain && !now.lost ? LostInVain() : now.why_not_again;
 }
 
 bool GrpcConnections::AnyToClose() const {

@@ -46,7 +46,8 @@ class GrpcConnections {
   /// `made_again` times, because the call that counts these has lost an older one. False: it cannot
   /// be made.
   bool MakeAgain(std::size_t place, int made_again);
-  /// Why the connection of this place could not be made again. Empty: no attempt has failed.
+  /// Why the connection of this place is not made again, as the second half of a sentence. Empty:
+  /// nothing speaks against it.
   std::string WhyNotAgain(std::size_t place) const;
 
   /// Whether there are old connections without calls.

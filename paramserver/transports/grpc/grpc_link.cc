@@ -321,13 +321,12 @@ void GrpcLink::Mend() {
   }
 }
 
-/// What became of a call, and if it lost its connection, why that was not made again.
+/// What became of a call, and if it lost its connection, why that is not made again.
 grpc::Status GrpcLink::WhyLost(std::size_t place, const grpc::Status& status) const {
   if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return status;
   const std::string why_not_again = connections_.WhyNotAgain(place);
   if (why_not_again.empty()) return status;
-  return {status.error_code(),
-          status.error_message() + ", and no new connection could be made: " + why_not_again,
+  return {status.error_code(), status.error_message() + ", " + why_not_again,
           status.error_details()};
 }
 

@@ -362,10 +362,12 @@ bool TcpLink::TakeBack(Connection& connection) {
     return std::ranges::none_of(connection.open,
                                 [](const OpenCall* call) { return call->in_stream; });
   });
-  return !closing_ && connection.in_vain++ < kReconnectsInVain &&
-         std::ranges::none_of(connection.open, [](const OpenCall* call) {
-           return call->header.kind == FrameKind::kStart;
-         });
+  const bool starts = std::ranges::any_of(
+      connection.open, [](const OpenCall* call) { return call->header.kind == FrameKind::kStart; });
+  if (closing_ || starts) return false;
+  if (connection.in_vain++ < kReconnectsInVain) return true;
+  connection.why_lost += ", " + LostInVain();
+  return false;
 }
 
 /// Null: the server cannot be reached any more. A new connection may be lost before it can be used,

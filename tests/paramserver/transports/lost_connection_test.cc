@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,19 +57,30 @@ class Relay {
 
   /// Whatever is on its way is lost.
   void Cut() {
-    const std::lock_guard lock(mutex_);
-    for (const std::weak_ptr<Passage>& passage : passages_) {
-      if (const auto open = passage.lock()) open->Cut();
-    }
+    ForEachOpen([](Passage& passage) { passage.Cut(); });
+  }
+
+  /// Of each later connection only so many bytes of the worker pass. Then it is cut.
+  void CutLaterOnesAfter(std::size_t bytes) { passing_ = bytes; }
+
+  /// What workers send is not read any more.
+  void StopReading() {
+    ForEachOpen([](Passage& passage) { passage.unread = true; });
+  }
+  /// Workers are told that nothing more will come, but can send on.
+  void HalfClose() {
+    ForEachOpen([](Passage& passage) { EXPECT_EQ(shutdown(passage.worker.get(), SHUT_WR), 0); });
   }
 
  private:
   /// Its sockets are closed when no pump uses them any more.
   struct Passage {
     /// As when a machine on the way has forgotten the connection.
-    void Cut() const {
+    void Cut() {
       Reset(worker);
       Reset(server);
+      unread = false;
+      unread.notify_all();
     }
     static void Reset(const FileDescriptor& socket) {
       const sockaddr nowhere{.sa_family = AF_UNSPEC, .sa_data = {}};
@@ -77,7 +90,17 @@ class Relay {
     }
 
     FileDescriptor worker, server;
+    std::size_t passing = 0;  // bytes that the worker may send
+    std::atomic<bool> unread = false;
   };
+
+  template <typename Action>
+  void ForEachOpen(const Action& action) {
+    const std::lock_guard lock(mutex_);
+    for (const std::weak_ptr<Passage>& passage : passages_) {
+      if (const auto open = passage.lock()) action(*open);
+    }
+  }
 
   void Accept() {
     pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
@@ -86,26 +109,46 @@ class Relay {
       if (worker.get() < 0) return;  // it no longer listens
       FileDescriptor server(ConnectTcp(target_, Deadline::After(kPatience)));
       SetBlocking(server.get());
-      const auto passage = std::make_shared<Passage>(Passage{std::move(worker), std::move(server)});
+      const auto passage = std::make_shared<Passage>();
+      passage->worker = std::move(worker);
+      passage->server = std::move(server);
+      passage->passing = passing_;
       const std::lock_guard lock(mutex_);
       passages_.push_back(passage);
-      pumps_.emplace_back([passage] { Pump(*passage, passage->worker, passage->server); });
-      pumps_.emplace_back([passage] { Pump(*passage, passage->server, passage->worker); });
+      pumps_.emplace_back([passage] { PassOn(*passage); });
+      pumps_.emplace_back([passage] {
+        Pump(passage->server, passage->worker, [](std::size_t) { return true; });
+        passage->Cut();
+      });
     }
   }
 
-  static void Pump(const Passage& passage, const FileDescriptor& from, const FileDescriptor& to) {
+  /// What the worker sends.
+  static void PassOn(Passage& passage) {
+    std::size_t passed = 0;
+    Pump(passage.worker, passage.server, [&](std::size_t bytes) {
+      passage.unread.wait(true);
+      passed += bytes;
+      return passed <= passage.passing;
+    });
+    passage.Cut();
+  }
+
+  /// Ends with the connection, or when `may_pass` says so of the bytes that have come.
+  template <typename MayPass>
+  static void Pump(const FileDescriptor& from, const FileDescriptor& to, const MayPass& may_pass) {
     std::array<std::byte, 65536> bytes{};
     ssize_t came = 0;
     while ((came = recv(from.get(), bytes.data(), bytes.size(), 0)) > 0) {
       const auto piece = std::span(bytes).first(static_cast<std::size_t>(came));
+      if (!may_pass(piece.size())) break;
       if (!SendAll(to.get(), piece, Deadline::After(kPatience))) break;
     }
-    passage.Cut();
   }
 
   const std::string target_;
   const FileDescriptor listener_ = ListenOnTcp("127.0.0.1");
+  std::atomic<std::size_t> passing_ = std::numeric_limits<std::size_t>::max();
   std::mutex mutex_;
   std::vector<std::weak_ptr<Passage>> passages_;  // guarded by mutex_
   std::vector<std::thread> pumps_;                // of the accepter, then of the destructor
@@ -161,13 +204,13 @@ class AwaitedCall : public CallObserver {
 
 class LostConnectionTest : public ::testing::TestWithParam<std::string> {
  protected:
-  static constexpr std::size_t kElements = 250'000;
+  explicit LostConnectionTest(std::size_t elements = 250'000) : elements_(elements) {}
 
   void SetUp() override {
     link_->Start({.workers = 1,
                   .servers = 1,
                   .fingerprint = 1,
-                  .slices = {{.elements = kElements, .leads = true}}});
+                  .slices = {{.elements = elements_, .leads = true}}});
     AwaitedCall& load = calls_.emplace_back();
     link_->Call({.kind = FrameKind::kLoad, .payload_bytes = space_.params().size_bytes()},
                 {.out = space_.params(), .out_vector = FlatVector::kParams}, load);
@@ -186,16 +229,24 @@ class LostConnectionTest : public ::testing::TestWithParam<std::string> {
     return push;
   }
 
+  void ExpectApplied(AwaitedCall& push, int steps) {
+    const std::optional<FrameHeader> reply = push.Await();
+    ASSERT_TRUE(reply);
+    ASSERT_EQ(reply->version, steps);
+    for (const float value : space_.params()) ASSERT_EQ(value, -static_cast<float>(steps));
+  }
+
   static StrategyOptions Options() {
     StrategyOptions options;
     options.Set(kPsTransport, GetParam());
     return options;
   }
 
-  PsCluster cluster_{{.workers = 1, .elements = kElements, .strategy = Options()}};
+  const std::size_t elements_;
+  PsCluster cluster_{{.workers = 1, .elements = elements_, .strategy = Options()}};
   Relay relay_{cluster_.endpoint(0)};
   const TransportTable transports_;
-  FlatSpace space_{kElements};
+  FlatSpace space_{elements_};
   std::deque<AwaitedCall> calls_;  // they outlive the link
   std::unique_ptr<ServerLink> link_ =
       transports_.Connect(0, {&transports_.Named(GetParam()), relay_.endpoint()},
@@ -208,10 +259,7 @@ TEST_P(LostConnectionTest, EveryPushCountsOnce) {
     AwaitedCall& push = Push(step);
     std::this_thread::sleep_for(std::chrono::microseconds(100 * step));
     relay_.Cut();
-    const std::optional<FrameHeader> reply = push.Await();
-    ASSERT_TRUE(reply);
-    ASSERT_EQ(reply->version, step + 1);
-    for (const float value : space_.params()) ASSERT_EQ(value, -static_cast<float>(step + 1));
+    ASSERT_NO_FATAL_FAILURE(ExpectApplied(push, step + 1));
   }
   EXPECT_GT(link_->reconnects(), 0);
   link_.reset();
@@ -228,7 +276,35 @@ TEST_P(LostConnectionTest, TheErrorSaysWhyNoNewConnectionCouldBeMade) {
   EXPECT_EQ(link_->reconnects(), 0);
 }
 
+TEST_P(LostConnectionTest, TheErrorSaysThatNewConnectionsWereLostToo) {
+  relay_.CutLaterOnesAfter(elements_);  // a quarter of a push
+  relay_.Cut();
+  for (int step = 0; step < 2; ++step) {
+    EXPECT_THAT(
+        Push(step).Failure(),
+        ::testing::HasSubstr("and 3 new connections in turn were lost before an answer came"));
+  }
+  EXPECT_EQ(link_->reconnects(), kReconnectsInVain);
+}
+
 INSTANTIATE_TEST_SUITE_P(OverNetworks, LostConnectionTest, ::testing::Values("tcp", "grpc"));
+
+/// A push is longer than what the kernel takes while nobody reads.
+class LongPushTest : public LostConnectionTest {
+ protected:
+  LongPushTest() : LostConnectionTest(8'000'000) {}
+};
+
+TEST_P(LongPushTest, AConnectionThatTheOtherSideEndsWithoutReadingIsMadeAgain) {
+  relay_.StopReading();
+  AwaitedCall& push = Push(0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until it cannot send on
+  relay_.HalfClose();
+  ASSERT_NO_FATAL_FAILURE(ExpectApplied(push, 1));
+  EXPECT_EQ(link_->reconnects(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(OverNetworks, LongPushTest, ::testing::Values("tcp", "grpc"));
 
 }  // namespace
 }  // namespace ringside
