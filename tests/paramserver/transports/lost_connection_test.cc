@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -67,6 +68,18 @@ class Relay {
   void StopReading() {
     ForEachOpen([](Passage& passage) { passage.unread = true; });
   }
+  /// Waits until workers have sent all that the kernel takes while nobody reads.
+  void AwaitFull() {
+    const Deadline deadline = Deadline::After(kPatience);
+    std::size_t before = 0;
+    std::size_t now = 0;
+    do {
+      ASSERT_FALSE(deadline.expired()) << now << " bytes wait";
+      before = now;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      now = Unread();
+    } while (now == 0 || now != before);
+  }
   /// Workers are told that nothing more will come, but can send on.
   void HalfClose() {
     ForEachOpen([](Passage& passage) { EXPECT_EQ(shutdown(passage.worker.get(), SHUT_WR), 0); });
@@ -93,6 +106,17 @@ class Relay {
     std::size_t passing = 0;  // bytes that the worker may send
     std::atomic<bool> unread = false;
   };
+
+  /// The bytes of workers that wait in the kernel.
+  std::size_t Unread() {
+    std::size_t all = 0;
+    ForEachOpen([&](const Passage& passage) {
+      int bytes = 0;
+      ASSERT_EQ(ioctl(passage.worker.get(), FIONREAD, &bytes), 0);
+      all += static_cast<std::size_t>(bytes);
+    });
+    return all;
+  }
 
   template <typename Action>
   void ForEachOpen(const Action& action) {
@@ -298,7 +322,7 @@ class LongPushTest : public LostConnectionTest {
 TEST_P(LongPushTest, AConnectionThatTheOtherSideEndsWithoutReadingIsMadeAgain) {
   relay_.StopReading();
   AwaitedCall& push = Push(0);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until it cannot send on
+  ASSERT_NO_FATAL_FAILURE(relay_.AwaitFull());
   relay_.HalfClose();
   ASSERT_NO_FATAL_FAILURE(ExpectApplied(push, 1));
   EXPECT_EQ(link_->reconnects(), 1);
