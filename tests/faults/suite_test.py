@@ -11,6 +11,7 @@ import signal
 import socket
 import struct
 import tempfile
+import threading
 import time
 import types
 import unittest
@@ -27,6 +28,7 @@ from suite.medians import FEWEST, late_medians
 from suite.scenarios import ALL_STRATEGIES, OTHERS, STRATEGIES
 
 KILLED = next(scenario for scenario in SCENARIOS if scenario.name == "worker-killed")
+LASTS = next(scenario for scenario in SCENARIOS if scenario.long)
 EXITS = next(scenario for scenario in SCENARIOS if scenario.name == "worker-exits")
 
 
@@ -173,7 +175,8 @@ class Runs(unittest.TestCase):
         self.enterContext(contextlib.redirect_stderr(io.StringIO()))
         self.addCleanup(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
         self.runner = runner.Runner(arguments, journal)
-        return self.runner.run([(KILLED, "ring", number) for number in range(3)])
+        scenarios = options.pop("scenarios", [KILLED] * 3)
+        return self.runner.run([(scenario, "ring", number) for number, scenario in enumerate(scenarios)])
 
     def journal(self):
         journal = mock.Mock()
@@ -209,6 +212,28 @@ class Runs(unittest.TestCase):
         self.assertIsNone(self.run_of(interrupted, journal))
         journal.add.assert_not_called()
         self.assertEqual(runner.run_once.call_count, 1)
+
+
+    def lasting_run(self, jobs, patience_s):
+        """Whether each job that lasts for minutes has seen the end of the others."""
+        others_ended = threading.Event()
+        seen = []
+
+        def run_once(_build, _directory, scenario, _strategy, _moment, _slack, repetition):
+            if scenario.long:
+                seen.append(others_ended.wait(patience_s))
+            elif repetition == 3:
+                others_ended.set()
+            return Result(scenario, "ring")
+
+        self.run_of(run_once, jobs=jobs, scenarios=[LASTS, LASTS, KILLED, KILLED])
+        return seen
+
+    def test_jobs_that_last_for_minutes_do_not_keep_others_out(self):
+        self.assertEqual(self.lasting_run(jobs=2, patience_s=30), [True, True])
+
+    def test_one_job_at_a_time_means_one(self):
+        self.assertEqual(self.lasting_run(jobs=1, patience_s=0), [False, False])
 
 
 class Order(unittest.TestCase):

@@ -1,5 +1,6 @@
 """Runs jobs, several at a time, until all have ended or Ctrl-C comes."""
 import concurrent.futures
+import contextlib
 import random
 import signal
 import tempfile
@@ -28,13 +29,18 @@ class Runner:
 
     def run(self, jobs):
         """The results; None after a Ctrl-C. `jobs`: of each its scenario, its strategy, and which repetition it is."""
-        with concurrent.futures.ThreadPoolExecutor(self._arguments.jobs) as pool:
+        at_a_time = self._arguments.jobs
+        with contextlib.ExitStack() as stack:
+            pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(at_a_time))
+            # Jobs that last for minutes wait nearly all the time. They would keep the others out. One job at a time means one.
+            long_pool = pool if at_a_time == 1 else stack.enter_context(concurrent.futures.ThreadPoolExecutor(at_a_time))
             try:
                 signal.signal(signal.SIGINT, self._interrupt)
-                started = [pool.submit(self._result_of, *job) for job in jobs]
+                started = [(long_pool if job[0].long else pool).submit(self._result_of, *job) for job in jobs]
                 return [one.result() for one in started]
             except KeyboardInterrupt:
-                pool.shutdown(wait=False, cancel_futures=True)
+                for one in (pool, long_pool):
+                    one.shutdown(wait=False, cancel_futures=True)
                 print("interrupted: the jobs that run now end first")
                 return None
 
