@@ -14,6 +14,7 @@
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/system/build_info.h"
 #include "ringside/experiments/system/lack_of_memory.h"
+#include "ringside/experiments/system/standard_streams.h"
 #include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {
@@ -87,15 +88,24 @@ int RunVerb(const std::vector<std::string>& args, const Extensions& extensions) 
   RefuseVerb(verb);
 }
 
+/// What a command has answered may be on its way. A result that was not written is a failure.
+int AfterOutput(int code) {
+  const std::string problem = FlushStandardOutput();
+  if (problem.empty() || code != kExitDone) return code;
+  fmt::print(stderr, "ringside: standard output could not be written: {}\n", problem);
+  return kExitFailed;
+}
+
 }  // namespace
 
 int Main(int argc, char** argv, const Extensions& extensions) {
+  if (!OpenClosedStandardStreams()) return kExitFailed;  // there is nobody to tell
   // A write beyond the file size limit then fails with an error as any write(2) may, and does not
   // kill the process.
   std::signal(SIGXFSZ, SIG_IGN);
   SayWhenMemoryRunsOut();
   try {
-    return RunVerb({argv + 1, argv + argc}, extensions);
+    return AfterOutput(RunVerb({argv + 1, argv + argc}, extensions));
   } catch (...) {
     return ReportCurrentException();
   }

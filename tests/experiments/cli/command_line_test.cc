@@ -201,6 +201,26 @@ TEST_F(CommandLine, PrintsItsConfigurationWithSources) {
   EXPECT_FALSE(fs::exists(scratch() + "/run"));
 }
 
+TEST_F(CommandLine, AnAnswerThatCannotBeWrittenIsAFailure) {
+  EXPECT_EQ(RunRingside("list models 2>.said >/dev/full; echo $?").out, "1\n");
+  std::ifstream said(scratch() + "/.said");
+  std::string line;
+  ASSERT_TRUE(std::getline(said, line));
+  EXPECT_EQ(line, "ringside: standard output could not be written: No space left on device");
+}
+
+TEST_F(CommandLine, ClosedStandardStreamsLeadNoMessageIntoAFile) {
+  const ProcessResult result = RunRingside(std::string(kSmall) + " <&- >&- 2>&-; echo $?");
+  EXPECT_EQ(result.out, "0\n");
+  std::ifstream metrics(scratch() + "/run/metrics.jsonl");
+  int lines = 0;
+  for (std::string line; std::getline(metrics, line); ++lines) {
+    EXPECT_TRUE(json::accept(line)) << line;
+  }
+  EXPECT_GT(lines, 0);
+  EXPECT_TRUE(json::accept(std::ifstream(scratch() + "/run/summary.json")));
+}
+
 TEST_F(CommandLine, TrainsAndKeepsAFinishedRun) {
   const ProcessResult first = RunRingside(std::string(kSmall) + " --json");
   ASSERT_EQ(first.exit_code, 0) << first.err;
