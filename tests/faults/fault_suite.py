@@ -21,6 +21,7 @@ import argparse
 import contextlib
 import hashlib
 import pathlib
+import random
 import sys
 
 from suite import leaks
@@ -59,10 +60,20 @@ def repetitions(scenario, strategy, arguments):
 
 
 def jobs_of(cells, arguments):
-    """Scenario, strategy and repetition. The first of all comes before the second of any, so that an interrupted run has all."""
+    """Scenario, strategy and repetition. The first of all comes before the second of any, so that an interrupted run has all.
+
+    Between these the order is random. Jobs of one scenario need the processor in the same way: some all the time, some hardly ever. One
+    after the other they would crowd the machine for a while, and then leave it idle.
+    """
     jobs = [(scenario, strategy, repetition) for scenario, strategy in cells
             for repetition in range(repetitions(scenario, strategy, arguments))]
+    random.Random(arguments.seed).shuffle(jobs)
     return sorted(jobs, key=lambda job: job[2])
+
+
+def in_order_of(cells, results):
+    places = {(scenario.name, strategy): place for place, (scenario, strategy) in enumerate(cells)}
+    return sorted(results, key=lambda result: places[result.scenario.name, result.strategy])
 
 
 def open_journal(arguments):
@@ -142,6 +153,7 @@ def main():
     results, left = run(jobs_of(cells, arguments), arguments)
     if results is None:
         return 130
+    results = in_order_of(cells, results)
     late = late_medians(results, arguments.slack)
     for text in [*left, *late]:
         print(f"WRONG: {text}")

@@ -238,11 +238,23 @@ class Runs(unittest.TestCase):
 
 class Order(unittest.TestCase):
     def test_the_first_job_of_each_cell_comes_before_the_second_of_any(self):
-        arguments = types.SimpleNamespace(strategies=None, repeat=2, others_repeat=1)
+        arguments = types.SimpleNamespace(strategies=None, repeat=2, others_repeat=1, seed=1)
         jobs = fault_suite.jobs_of([(KILLED, "ring"), (KILLED, "tree"), (EXITS, "ring")], arguments)
-        self.assertEqual([(scenario.name, strategy, repetition) for scenario, strategy, repetition in jobs],
-                         [("worker-killed", "ring", 0), ("worker-killed", "tree", 0), ("worker-exits", "ring", 0),
-                          ("worker-killed", "ring", 1), ("worker-exits", "ring", 1)])
+        named = [(scenario.name, strategy, repetition) for scenario, strategy, repetition in jobs]
+        self.assertCountEqual(named[:3], [("worker-killed", "ring", 0), ("worker-killed", "tree", 0), ("worker-exits", "ring", 0)])
+        self.assertCountEqual(named[3:], [("worker-killed", "ring", 1), ("worker-exits", "ring", 1)])
+
+    def test_jobs_of_a_scenario_are_spread_over_the_run(self):
+        arguments = types.SimpleNamespace(strategies=None, repeat=1, others_repeat=1, seed=1)
+        cells = [(scenario, strategy) for scenario in (KILLED, EXITS) for strategy in ALL_STRATEGIES]
+        jobs = fault_suite.jobs_of(cells, arguments)
+        self.assertIn(EXITS, [scenario for scenario, _, _ in jobs[:len(ALL_STRATEGIES)]])
+        self.assertEqual(jobs, fault_suite.jobs_of(cells, arguments), "the same seed")
+
+    def test_the_page_has_the_order_of_the_scenarios(self):
+        cells = [(KILLED, "ring"), (KILLED, "tree"), (EXITS, "ring")]
+        results = [Result(EXITS, "ring"), Result(KILLED, "tree"), Result(KILLED, "ring"), Result(EXITS, "ring", seconds=2.0)]
+        self.assertEqual(fault_suite.in_order_of(cells, results), [results[2], results[1], results[0], results[3]])
 
 
 class Page(unittest.TestCase):
