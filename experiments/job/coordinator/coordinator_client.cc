@@ -1,9 +1,14 @@
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 
 #include <grpcpp/grpcpp.h>
+#include <poll.h>
+
+#include <cerrno>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/tls_files.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
 #include "ringside/experiments/job/coordinator/grpc_lifetime.h"
@@ -18,6 +23,7 @@ constexpr int kClockExchanges = 16;
 // memory are scarce, an attempt may get none, and the next one succeeds.
 constexpr int kConnectMs = 1'000;
 constexpr int kTlsConnectMs = 5'000;
+constexpr int kProbeMs = 100;
 constexpr std::size_t kMaxMessageTextBytes = 64 << 10;
 
 // The clock is monotonic, so changing the wall clock ends no call.
@@ -101,6 +107,17 @@ bool CoordinatorClient::UsesTls() const {
 void CoordinatorClient::CheckPeer(const Deadline& deadline) const {
   if (!UsesTls()) return;
   CheckTlsPeer("coordinator " + options_.target, options_.target, TlsFiles(options_.tls), deadline);
+}
+
+bool CoordinatorClient::HasEnded() const {
+  int error = 0;
+  const FileDescriptor socket = BeginConnectTcp(options_.target, error);
+  if (error == 0) {
+    pollfd entry{.fd = socket.get(), .events = POLLOUT, .revents = 0};
+    // If it fails, or takes too long, nobody has refused.
+    if (poll(&entry, 1, kProbeMs) > 0) error = ConnectErrorOf(socket.get());
+  }
+  return error == ECONNREFUSED;
 }
 
 std::string CoordinatorClient::AskFor(std::string_view key, const Deadline& deadline) {

@@ -59,6 +59,10 @@ class CoordinatorClient : public Store {
                        const Deadline& deadline);
   void Leave();
 
+  /// Whether nothing listens at the coordinator's address any more. Takes a tenth of a second at
+  /// most. False where that cannot be told: over a Unix domain socket, or in time.
+  bool HasEnded() const;
+
  private:
   struct Impl;
 

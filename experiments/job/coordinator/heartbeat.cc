@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kRowsPerBeat = 8192;
 // The interval is short while the workers agree on their last step, because all of them wait.
 constexpr std::chrono::milliseconds kHeldInterval{10};
+// A coordinator that lives listens. A machine on the way may refuse a connection by mistake.
+constexpr int kRefusals = 2;
 
 template <typename Row>
 std::vector<Row> TakeFirst(std::vector<Row>& rows, std::size_t count) {
@@ -84,6 +86,7 @@ void Heartbeat::Finish() {
 void Heartbeat::Run() {
   auto last_answer = AwakeNow();
   std::chrono::milliseconds pause{0};
+  int refusals = 0;  // in turn
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, pause, [this] { return stopping_; }) && !ended_) {
     lock.unlock();
@@ -94,14 +97,18 @@ void Heartbeat::Run() {
       if (const auto next = BeatOnce(Deadline::After(left))) {
         pause = *next;
         last_answer = AwakeNow();
+        refusals = 0;
       } else if (suspended_) {
         last_answer = AwakeNow();
       }
     } catch (const std::exception& error) {
       reason = error.what();
+      refusals = client_.HasEnded() ? refusals + 1 : 0;
     }
+    const bool has_ended = refusals >= kRefusals;
+    if (has_ended) reason = "nothing listens at its address any more";
     const auto silent = AwakeNow() - last_answer;
-    if (!ended_ && silent >= options_.lease) {
+    if (!ended_ && (has_ended || silent >= options_.lease)) {
       End({.silent = true,
            .reason = fmt::format("it was silent for {:.2f} s ({})",
                                  std::chrono::duration<double>(silent).count(), reason)});

@@ -31,18 +31,20 @@ class HeartbeatBuffer {
 
 /// Why a heartbeat has ended the job of its process.
 struct HeartbeatEnd {
-  /// The coordinator has not answered for a whole lease. Otherwise it said that the job has failed.
+  /// The coordinator has not answered for a whole lease, or has ended. Otherwise it said that the
+  /// job has failed.
   bool silent = false;
   std::string reason;
 };
 
 /// At every interval, tells the coordinator that this process lives, what it measured and which
 /// step is next. Follows the answers: holds and opens the barrier. Calls `on_end` once, on its own
-/// thread, when the job has failed or the coordinator has not answered for a whole lease. A lease
-/// does not pass while this process is stopped. After the coordinator said that it will be
-/// suspended, its silence counts only from its next answer on; a broken connection still counts,
-/// and so does silence in other calls, at the start and the end of a process. Rows whose answer did
-/// not come are sent again. Owns its thread, borrows the rest.
+/// thread, when the job has failed, or the coordinator has ended or not answered for a whole lease.
+/// It has ended if it answers no more and its address refuses connections. A lease does not pass
+/// while this process is stopped. After the coordinator said that it will be suspended, its silence
+/// counts only from its next answer on; a broken connection still counts, and so does silence in
+/// other calls, at the start and the end of a process. Rows whose answer did not come are sent
+/// again. Owns its thread, borrows the rest.
 class Heartbeat {
  public:
   struct Options {

@@ -378,20 +378,50 @@ TEST_F(CoordinatorTest, AHeartbeatTellsOfAnAbort) {
   EXPECT_THROW(drain_barrier.MayStart(0, Soon()), CommError);
 }
 
-TEST_F(CoordinatorTest, AHeartbeatTellsOfASilentCoordinator) {
+TEST_F(CoordinatorTest, AHeartbeatDoesNotWaitForACoordinatorThatHasEnded) {
   CoordinatorClient client = MakeClient(token_);
   client.Join(Request(Role::kWorker, 0), Soon());
+  EXPECT_FALSE(client.HasEnded());
   DrainBarrier drain_barrier(0);
   HeartbeatBuffer buffer;
-  std::promise<bool> ended;
+  std::promise<HeartbeatEnd> ended;
+  Heartbeat beats(client, drain_barrier, buffer,
+                  {.interval = std::chrono::milliseconds(2), .lease = std::chrono::hours(1)},
+                  [&ended](const HeartbeatEnd& end) { ended.set_value(end); });
+  coordinator_.reset();
+  auto end = ended.get_future();
+  ASSERT_EQ(end.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  const HeartbeatEnd seen = end.get();
+  EXPECT_TRUE(seen.silent);
+  EXPECT_THAT(seen.reason, HasSubstr("(nothing listens at its address any more)"));
+}
+
+TEST(SilentCoordinator, EndsAHeartbeatAfterALease) {
+  std::promise<void> released;
+  std::atomic<bool> holds{false};
+  const auto slow = [&holds, release = released.get_future().share()] {
+    if (holds) release.wait();
+    return AwakeNow();
+  };
+  const auto job_state = std::make_shared<JobState>(
+      JobState::Options{.workers = 1, .spec_hash = "spec", .clock = slow});
+  const Coordinator coordinator(job_state, Coordinator::Options{.token = "token"});
+  CoordinatorClient client({.target = coordinator.target(), .token = "token"});
+  client.Join({.who = {Role::kWorker, 0}, .spec_hash = "spec"}, Soon());
+  holds = true;
+  DrainBarrier drain_barrier(0);
+  HeartbeatBuffer buffer;
+  std::promise<HeartbeatEnd> ended;
   Heartbeat beats(
       client, drain_barrier, buffer,
       {.interval = std::chrono::milliseconds(2), .lease = std::chrono::milliseconds(50)},
-      [&ended](const HeartbeatEnd& end) { ended.set_value(end.silent); });
-  coordinator_.reset();
-  auto silent = ended.get_future();
-  ASSERT_EQ(silent.wait_for(std::chrono::seconds(20)), std::future_status::ready);
-  EXPECT_TRUE(silent.get());
+      [&ended](const HeartbeatEnd& end) { ended.set_value(end); });
+  auto end = ended.get_future();
+  ASSERT_EQ(end.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  released.set_value();
+  const HeartbeatEnd seen = end.get();
+  EXPECT_TRUE(seen.silent);
+  EXPECT_THAT(seen.reason, HasSubstr("it was silent for 0."));
 }
 
 // As where gRPC is stuck because a thread is missing.
