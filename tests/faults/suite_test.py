@@ -213,7 +213,6 @@ class Runs(unittest.TestCase):
         journal.add.assert_not_called()
         self.assertEqual(runner.run_once.call_count, 1)
 
-
     def lasting_run(self, jobs, patience_s):
         """Whether each job that lasts for minutes has seen the end of the others."""
         others_ended = threading.Event()

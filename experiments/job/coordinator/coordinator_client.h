@@ -60,7 +60,8 @@ class CoordinatorClient : public Store {
   void Leave();
 
   /// Whether nothing listens at the coordinator's address any more. Takes a tenth of a second at
-  /// most. False where that cannot be told: over a Unix domain socket, or in time.
+  /// most. False where that cannot be told: over a Unix domain socket, for a host's name, or in
+  /// time.
   bool HasEnded() const;
 
  private:

@@ -26,10 +26,6 @@ class ScopedVariable {
   std::optional<std::string> before_;
 };
 
-/// How much later than its bound a fault may be found where other tests run beside, as in the fault
-/// suite that the tests call. docs/faults.md shows the times against the bounds themselves.
-constexpr std::chrono::seconds kBusySlack{3};
-
 /// Waits until `is_so` returns true. Throws `std::runtime_error` naming `what` at the limit.
 void WaitUntil(const std::string& what, const std::function<bool()>& is_so,
                std::chrono::seconds limit = std::chrono::minutes(1));

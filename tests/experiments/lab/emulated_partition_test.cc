@@ -26,6 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 /// From the cut to the decision: the limit of an operation, and a second.
 constexpr std::chrono::seconds kBound{3 + 1};
+/// How much later it may be where other tests run beside, as in the fault suite that tests call.
+constexpr std::chrono::seconds kBusySlack{3};
 
 struct Cut {
   const char* strategy;

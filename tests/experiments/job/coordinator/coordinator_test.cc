@@ -421,7 +421,8 @@ TEST(SilentCoordinator, EndsAHeartbeatAfterALease) {
   released.set_value();
   const HeartbeatEnd seen = end.get();
   EXPECT_TRUE(seen.silent);
-  EXPECT_THAT(seen.reason, HasSubstr("it was silent for 0."));
+  EXPECT_THAT(seen.reason, HasSubstr("it was silent for "));
+  EXPECT_THAT(seen.reason, ::testing::Not(HasSubstr("nothing listens")));
 }
 
 // As where gRPC is stuck because a thread is missing.
