@@ -225,13 +225,20 @@ class Users(Planting):
 
     def test_the_soak_sees_what_grows_and_who_is_old(self):
         def look(**changed):
-            figures = {figure: 1 for figure in soak.FIGURES}
-            return soak.Look(**(figures | {"old_processes": ()} | changed))
+            figures = {figure: 1 for figure in soak.FIGURES if figure != "files"}
+            return soak.Look(**(figures | {"open_files": ("3: socket:[1]",), "old_processes": ()} | changed))
         self.assertEqual(soak.judge([look()] * 9, []), [])
+        leaks_of = {"old_processes": (4711,), "open_files": ("3: socket:[1]", "4: pipe:[2]")}
         for field in dataclasses.fields(soak.Look):
-            leak = {field.name: (4711,) if field.name == "old_processes" else 2}
+            leak = {field.name: leaks_of.get(field.name, 2)}
             with self.subTest(leak=leak):
                 self.assertEqual(len(soak.judge([look()] * 6 + [look(**leak)] * 3, [])), 1)
+        self.assertEqual(soak.judge([look()] * 6 + [look(open_files=leaks_of["open_files"])] * 3, []),
+                         ["open files of the runner grew from 1 to 2: 3: socket:[1], 4: pipe:[2]"])
+
+    def test_the_soak_keeps_the_least_of_each_sample(self):
+        least = soak.Sample(5, 70, ("3: socket:[1]", "4: pipe:[2]")).least(soak.Sample(6, 60, ("3: socket:[1]",)))
+        self.assertEqual(least, soak.Sample(5, 60, ("3: socket:[1]",)))
 
     def test_the_soak_wants_runs_that_have_started_again(self):
         once, again, resumed = ({"restarts": restarts, "first_step": step} for restarts, step in ((0, 0), (1, 0), (1, 8)))

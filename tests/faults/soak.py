@@ -6,8 +6,9 @@ usage: tests/faults/soak.py [--build DIR] [--minutes N] [--seed N] [--markdown F
   --seed      of the moments and members (default: 1)
   --markdown  writes what was seen there
 The runner's memory and open files, and the shared memory, the network namespaces and the open files of the machine must not
-grow from the first third of the time to the last. The first looks do not count: the first run of each kind loads code and
-fills caches. No process may live longer than a run can. When the runner has ended, nothing
+grow from the first third of the time to the last. Runs use some of these while they last, so the least counts, and what is
+cheap to read is read many times a second: the moments between two runs are short. The first looks do not count: the first run
+of each kind loads code and fills caches. No process may live longer than a run can. When the runner has ended, nothing
 of this may be left. A run whose process fails starts again once (`--on-failure restart`), and half of the runs write
 checkpoints. Each run that ends must count every gradient exactly once, and some of them must have started again. Part of the
 runs are in emulated networks if this is root.
@@ -36,6 +37,7 @@ from suite.ports import ports_of
 from suite.strangers import garbage
 
 LOOK_S = 5
+SAMPLE_S = 0.02
 FEWEST_LOOKS = 6
 PAUSE_S = (0.5, 4)  # between two strikes
 FROZEN_S = (3, 7)  # shorter than a lease, and longer
@@ -72,13 +74,29 @@ EMULATED = """include:
 class Look:
     """What is in use at one moment."""
     memory_kib: int
-    files: int
     memory: int
     segments: int
     shared_files: int
     namespaces: int
     machine_files: int
+    open_files: tuple  # of the runner: number, and what it leads to
     old_processes: tuple  # ids
+
+    @property
+    def files(self):
+        return len(self.open_files)
+
+
+@dataclasses.dataclass
+class Sample:
+    """What is cheap to read. The least of each since the last look."""
+    memory_kib: int
+    machine_files: int
+    open_files: tuple
+
+    def least(self, other):
+        return Sample(min(self.memory_kib, other.memory_kib), min(self.machine_files, other.machine_files),
+                      min(self.open_files, other.open_files, key=len))
 
 
 FIGURES = {
@@ -92,17 +110,24 @@ FIGURES = {
 }
 
 
-def look(mark, pid):
+def sample(pid):
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return Sample(
+        memory_kib=int(status.split("VmRSS:")[1].split()[0]),
+        machine_files=int(pathlib.Path("/proc/sys/fs/file-nr").read_text().split()[0]),
+        open_files=tuple(f"{number}: {leaks.link(f'/proc/{pid}/fd/{number}')}" for number in os.listdir(f"/proc/{pid}/fd")))
+
+
+def look(mark, pid, least_sample):
     counts = leaks.counts(leaks.in_use(mark))
     return Look(
-        memory_kib=int(status.split("VmRSS:")[1].split()[0]),
-        files=len(os.listdir(f"/proc/{pid}/fd")),
+        memory_kib=least_sample.memory_kib,
         memory=counts[leaks.MEMORY],
         segments=counts[leaks.SEGMENT],
         shared_files=counts[leaks.FILE],
         namespaces=counts[leaks.NET_NAMESPACE],
-        machine_files=int(pathlib.Path("/proc/sys/fs/file-nr").read_text().split()[0]),
+        machine_files=least_sample.machine_files,
+        open_files=least_sample.open_files,
         old_processes=tuple(one for one in members(mark, pid) if leaks.age_of(one) > LONGEST_LIFE_S))
 
 
@@ -152,6 +177,11 @@ def thirds(looks):
     return counted[:third], counted[-third:]
 
 
+def open_in_last(looks):
+    """What to look at when open files grew."""
+    return ": " + ", ".join(min((one.open_files for one in thirds(looks)[1]), key=len))
+
+
 def judge(looks, bundles):
     """What is wrong: a list of texts."""
     wrong = []
@@ -159,7 +189,7 @@ def judge(looks, bundles):
         first, last = (least(figure, part) for part in thirds(looks))
         most = first * MOST_GROWTH if figure in ("memory_kib", "machine_files") else first
         if last > most:
-            wrong.append(f"{name} grew from {first:g} to {last:g}")
+            wrong.append(f"{name} grew from {first:g} to {last:g}" + (open_in_last(looks) if figure == "files" else ""))
     old = sorted({pid for one in looks for pid in one.old_processes})
     wrong += [f"process {pid} lived longer than {LONGEST_LIFE_S} s" for pid in old]
     for bundle in bundles:
@@ -191,6 +221,28 @@ def parse():
     return arguments
 
 
+def watch(arguments, mark, runner, looks, strikes):
+    """Strikes and looks until the time is over or the runner has ended."""
+    chance = random.Random(arguments.seed)
+    now = time.monotonic()
+    end, next_look, next_strike = now + arguments.minutes * 60, now + LOOK_S, now + chance.uniform(*PAUSE_S)
+    least_sample = None
+    while time.monotonic() < end and runner.poll() is None:
+        time.sleep(SAMPLE_S)
+        try:
+            one = sample(runner.pid)
+        except (OSError, IndexError):
+            continue  # the runner has ended
+        least_sample = least_sample.least(one) if least_sample else one
+        if time.monotonic() >= next_strike:
+            strike(mark, runner.pid, chance, strikes)
+            next_strike = time.monotonic() + chance.uniform(*PAUSE_S)
+        if time.monotonic() >= next_look:
+            looks.append(look(mark, runner.pid, least_sample))
+            next_look += LOOK_S
+            least_sample = None
+
+
 def soak(arguments, directory):
     """Returns what was seen every few seconds, the bundles of finished runs, the strikes, and what is left at the end."""
     is_root = os.geteuid() == 0
@@ -199,7 +251,6 @@ def soak(arguments, directory):
                                 emulated=EMULATED if is_root else ""))
     mark = f"RINGSIDE_FAULT_JOB=soak-{os.getpid()}"
     environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": "5", mark.split("=")[0]: mark.split("=")[1]}
-    chance = random.Random(arguments.seed)
     looks, strikes = [], {}
     before = leaks.in_use(mark)
     with open(directory / "log", "w") as log:
@@ -207,14 +258,7 @@ def soak(arguments, directory):
             [str(arguments.build.resolve() / "bin" / "fault_program"), "matrix", str(spec), "--out", str(directory),
              "--quiet", "--on-failure", "restart", "--max-restarts", MOST_RESTARTS],
             env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=directory)
-        end = time.monotonic() + arguments.minutes * 60
-        next_look = time.monotonic() + LOOK_S
-        while time.monotonic() < end and runner.poll() is None:
-            time.sleep(chance.uniform(*PAUSE_S))
-            strike(mark, runner.pid, chance, strikes)
-            if time.monotonic() >= next_look:
-                looks.append(look(mark, runner.pid))
-                next_look += LOOK_S
+        watch(arguments, mark, runner, looks, strikes)
         left = [] if runner.poll() is None else [f"the runner ended by itself with code {runner.returncode}"]
         runner.send_signal(signal.SIGINT)
         try:
