@@ -15,6 +15,7 @@
 #include "ringside/experiments/bench/bench_candidates.h"
 #include "ringside/experiments/job/processes/mpirun.h"
 #include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/log_forwarder.h"
 #include "ringside/experiments/system/process.h"
 #include "ringside/experiments/system/signal_watch.h"
 
@@ -26,6 +27,8 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kTick{50};
 constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::minutes kPeerTimeout{10};
+// What a pipe holds.
+constexpr int kMaxReads = 16;
 
 /// A peer's process and its output so far. The process ends with this object.
 class PeerProcess {
@@ -44,10 +47,16 @@ class PeerProcess {
       } else if (deadline.expired()) {
         outcome = {JobStatus::kTimedOut, "took longer than its limit", nullptr};
         End();
+      } else if (wrote_too_much_) {
+        End();
       }
     }
     Read();
-    if (outcome.status == JobStatus::kDone && (end->signal != 0 || end->code != 0)) {
+    if (outcome.status != JobStatus::kDone) return outcome;
+    if (wrote_too_much_) {
+      outcome = {JobStatus::kFailed,
+                 fmt::format("it wrote more than {} MiB", kMaxLogFileBytes >> 20), nullptr};
+    } else if (end->signal != 0 || end->code != 0) {
       outcome = {JobStatus::kFailed, end->Text() + ": " + LastLine(), nullptr};
     }
     return outcome;
@@ -56,16 +65,20 @@ class PeerProcess {
   const std::string& output() const { return output_; }
 
  private:
-  /// Waits a short time for output or a signal, then reads all output that is there.
+  /// Waits a short time for output or a signal, then reads output that is there. What exceeds the
+  /// limit is lost.
   void Read(int signal_fd = -1) {
     std::array<pollfd, 2> fds{pollfd{process_.output_fd(), POLLIN, 0},
                               pollfd{signal_fd, POLLIN, 0}};
     // If it fails, this round was shorter. The descriptors do not block.
     ::poll(fds.data(), fds.size(), static_cast<int>(kTick.count()));
     std::array<char, 4096> piece;
-    ssize_t bytes = 0;
-    while ((bytes = ::read(process_.output_fd(), piece.data(), piece.size())) > 0) {
-      output_.append(piece.data(), static_cast<std::size_t>(bytes));
+    for (int reads = 0; reads < kMaxReads; ++reads) {
+      const ssize_t bytes = ::read(process_.output_fd(), piece.data(), piece.size());
+      if (bytes <= 0) return;
+      const auto count = static_cast<std::size_t>(bytes);
+      wrote_too_much_ = wrote_too_much_ || output_.size() + count > kMaxLogFileBytes;
+      if (!wrote_too_much_) output_.append(piece.data(), count);
     }
   }
 
@@ -86,6 +99,7 @@ class PeerProcess {
 
   Process process_;
   std::string output_;
+  bool wrote_too_much_ = false;
 };
 
 std::vector<BenchSample> ReadSamples(const std::string& output) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -166,6 +167,19 @@ TEST_F(BenchCommand, PeersAreTimedOrSaidToBeMissing) {
                            "impi", "openmpi5", "mpich", "memory-copy"}) {
     EXPECT_TRUE(named.contains(peer)) << peer << ": " << result.out;
   }
+}
+
+TEST_F(BenchCommand, APeerThatWritesWithoutEndIsStopped) {
+  namespace fs = std::filesystem;
+  const std::string ringside = scratch() + "/ringside";
+  fs::copy_file(RINGSIDE_EXECUTABLE, ringside);
+  const std::string peer = scratch() + "/peer-memory-copy";
+  std::ofstream(peer) << "#!/bin/sh\nexec yes\n";
+  fs::permissions(peer, fs::perms::owner_all);
+  const ProcessResult result =
+      RunProgram(ringside, "bench --strategy ring -b 4 -e 4 -n 1 -w 1 --peers", "");
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("memory-copy: it wrote more than 256 MiB"));
 }
 
 TEST_F(BenchCommand, AFailureNamesTheStrategyAndTheWorker) {
