@@ -132,8 +132,10 @@ class Service {
   void ChildExit(const std::string& bytes) {
     job::FailRequest request;
     if (!Parse(bytes, request)) return;
-    job_state_.ReportChildExit(FromMessage(request.member()), FromMessage(request.kind()),
-                               request.exit_code(), request.message());
+    job_state_.ReportChildExit(FromMessage(request.member()), {.kind = FromMessage(request.kind()),
+                                                               .code = request.exit_code(),
+                                                               .message = request.message(),
+                                                               .last_line = request.last_line()});
   }
   void Leave(const std::string& bytes) {
     job::LeaveRequest request;

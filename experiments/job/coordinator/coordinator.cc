@@ -232,8 +232,11 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
 
   Reactor<job::FailRequest>* ReportChildExit(Context* context, job::Empty*) override {
     return Answer<job::FailRequest>(context, [this](const job::FailRequest& request) {
-      job_state_.ReportChildExit(FromMessage(request.member()), FromMessage(request.kind()),
-                                 request.exit_code(), request.message());
+      job_state_.ReportChildExit(FromMessage(request.member()),
+                                 {.kind = FromMessage(request.kind()),
+                                  .code = request.exit_code(),
+                                  .message = request.message(),
+                                  .last_line = request.last_line()});
     });
   }
 

@@ -245,13 +245,13 @@ void CoordinatorClient::Fail(const FailureReason& reason) {
              });
 }
 
-void CoordinatorClient::ReportChildExit(FailureKind kind, int code, const std::string& message,
-                                        const Deadline& deadline) {
+void CoordinatorClient::ReportChildExit(const ChildExit& exit, const Deadline& deadline) {
   job::FailRequest request;
   ToMessage(impl_->ticket, request.mutable_member());
-  request.set_kind(ToMessage(kind));
-  request.set_message(message);
-  request.set_exit_code(code);
+  request.set_kind(ToMessage(exit.kind));
+  request.set_message(exit.message);
+  request.set_exit_code(exit.code);
+  request.set_last_line(exit.last_line);
   job::Empty reply;
   impl_->Run(options_, "reporting the end of its worker", deadline, false,
              [&](grpc::ClientContext& context) {

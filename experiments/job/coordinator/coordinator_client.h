@@ -55,8 +55,7 @@ class CoordinatorClient : public Store {
   /// Waits for a connection (`reconnect_time`), because the one that failed may be its own.
   void Fail(const FailureReason& reason);
   /// Calls `JobState::ReportChildExit`.
-  void ReportChildExit(FailureKind kind, int code, const std::string& message,
-                       const Deadline& deadline);
+  void ReportChildExit(const ChildExit& exit, const Deadline& deadline);
   void Leave();
 
   /// Whether nothing listens at the coordinator's address any more. Takes a tenth of a second at

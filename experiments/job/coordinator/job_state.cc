@@ -215,8 +215,7 @@ void JobState::Fail(const MemberHandle& ticket, const FailureReason& reason) {
   failures_.push_back({ticket.who, reason.kind, reason.message, reason.accused});
 }
 
-void JobState::ReportChildExit(const MemberHandle& agent, FailureKind kind, int code,
-                               const std::string& message) {
+void JobState::ReportChildExit(const MemberHandle& agent, const ChildExit& exit) {
   const std::lock_guard lock(mutex_);
   Find(agent, "reporting the end of its child");
   const Member child = ChildOf(agent.who);
@@ -224,10 +223,9 @@ void JobState::ReportChildExit(const MemberHandle& agent, FailureKind kind, int 
   const bool handed_in =
       found != members_.end() && found->second.left && !found->second.report.empty();
   const bool told = std::ranges::find(failures_, child, &Failure::who) != failures_.end();
-  if (kind == FailureKind::kEarlyExit && (told || (handed_in && code == 0))) return;
-  failures_.push_back(
-      {child, kind,
-       message + (handed_in ? " after it handed in its result" : " before it handed in a result")});
+  if (exit.kind == FailureKind::kEarlyExit && (told || (handed_in && exit.code == 0))) return;
+  const char* when = handed_in ? " after it handed in its result" : " before it handed in a result";
+  failures_.push_back({child, exit.kind, exit.message + when + QuoteLastLine(exit.last_line)});
 }
 
 void JobState::Leave(const MemberHandle& ticket) {

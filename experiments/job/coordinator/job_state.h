@@ -145,8 +145,7 @@ class JobState {
   /// An agent reports that the process of its worker or server has ended. This is no failure if the
   /// process has left with a report and its code is 0. It is no further failure if the process has
   /// already said why it ended.
-  void ReportChildExit(const MemberHandle& agent, FailureKind kind, int code,
-                       const std::string& message);
+  void ReportChildExit(const MemberHandle& agent, const ChildExit& exit);
   /// A member leaves the job. When no worker is left, it posts the notice `kFinishedNotice`.
   void Leave(const MemberHandle& ticket);
 

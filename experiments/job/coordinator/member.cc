@@ -40,6 +40,10 @@ std::string MemberName(const Member& member) {
   return "unknown";
 }
 
+std::string QuoteLastLine(const std::string& line) {
+  return line.empty() ? "" : "; it wrote last: " + line;
+}
+
 const char* FailureKindName(FailureKind kind) {
   switch (kind) {
     case FailureKind::kOutOfMemory:

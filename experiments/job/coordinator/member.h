@@ -56,6 +56,17 @@ struct FailureReason {
 /// The reason that is the current exception. Call inside a catch block.
 FailureReason ReasonOfCurrentException();
 
+/// How a process ended that an agent had started.
+struct ChildExit {
+  FailureKind kind = FailureKind::kEarlyExit;
+  int code = 0;
+  std::string message{};    ///< "(pid 4711) exited with code 3"
+  std::string last_line{};  ///< What it wrote last, if that may say why it ended.
+};
+
+/// "; it wrote last: no such file"; empty without a line.
+std::string QuoteLastLine(const std::string& line);
+
 struct Failure {
   Member who;
   FailureKind kind = FailureKind::kInternal;

@@ -1,14 +1,11 @@
 #include "ringside/experiments/job/launcher/member_watch.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "ringside/common/core/awake_clock.h"
 #include "ringside/common/core/dilated_clock.h"
-#include "ringside/experiments/system/printable.h"
 
 namespace ringside {
 namespace {
@@ -32,21 +29,6 @@ std::chrono::milliseconds Grace(FailureKind kind) {
     default:
       return kTypedGrace;
   }
-}
-
-/// Replaces invalid UTF-8, which no message between processes may hold.
-std::string Utf8(const std::string& text) {
-  using nlohmann::json;
-  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-  return json::parse(quoted).get<std::string>();
-}
-
-/// The last line of a process that gave up may say why. That of one which somebody else killed does
-/// not.
-std::string LastWord(const ChildGroup::End& child) {
-  const bool gave_up = child.end.signal == 0 ? child.end.code != 0 : child.end.signal != SIGKILL;
-  if (!gave_up || child.last_line.empty()) return "";
-  return "; it wrote last: " + Printable(Utf8(child.last_line));
 }
 
 double Seconds(std::chrono::milliseconds duration) {
@@ -79,8 +61,9 @@ void MemberWatch::LookAtEnds() {
     const char* when = never_came  ? ", without having called ringside.init()"
                        : handed_in ? " after it handed in its result"
                                    : " before it handed in a result";
-    AddFailure({who, KindOfEnd(end),
-                fmt::format("(pid {}) {}{}{}", pid, end.Text(), when, LastWord(child))});
+    AddFailure(
+        {who, KindOfEnd(end),
+         fmt::format("(pid {}) {}{}{}", pid, end.Text(), when, QuoteLastLine(child.LastWord()))});
   }
 }
 

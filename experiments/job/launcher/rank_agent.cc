@@ -159,10 +159,13 @@ bool RankAgent::KillRequested() {
 void RankAgent::TellEnds() {
   for (ChildGroup::End& end : children_.TakeEnds()) untold_.push_back(end);
   while (!untold_.empty()) {
-    const auto& [who, pid, end, last_line] = untold_.front();
+    const ChildGroup::End& child = untold_.front();
     try {
       // Code 0 is no failure if the child sent its result, which only the coordinator knows.
-      client_.ReportChildExit(KindOfEnd(end), end.code, fmt::format("(pid {}) {}", pid, end.Text()),
+      client_.ReportChildExit({.kind = KindOfEnd(child.end),
+                               .code = child.end.code,
+                               .message = fmt::format("(pid {}) {}", child.pid, child.end.Text()),
+                               .last_line = child.LastWord()},
                               Deadline::After(kTellTimeout));
     } catch (const CommError&) {
       return;  // The coordinator may be slow. If it is lost, the heartbeat says so.

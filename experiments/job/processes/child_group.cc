@@ -8,11 +8,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/printable.h"
 
 namespace ringside {
 namespace {
@@ -80,6 +82,15 @@ std::string LogPath(const std::string& directory, const Member& who) {
 FailureKind KindOfEnd(const ProcessEnd& end) {
   if (end.out_of_memory) return FailureKind::kOutOfMemory;
   return end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit;
+}
+
+std::string ChildGroup::End::LastWord() const {
+  using nlohmann::json;
+  const bool gave_up = end.signal == 0 ? end.code != 0 : end.signal != SIGKILL;
+  if (!gave_up) return "";
+  // Invalid UTF-8 is replaced: no message between processes may hold any.
+  const std::string quoted = json(last_line).dump(-1, ' ', false, json::error_handler_t::replace);
+  return Printable(json::parse(quoted).get<std::string>());
 }
 
 ChildGroup::Child::Child(const MemberSetup& setup, const Process::Options& process_options,

@@ -31,7 +31,11 @@ class ChildGroup {
     Member who;
     pid_t pid = -1;
     ProcessEnd end;
-    std::string last_line{};  ///< Of its output.
+    std::string last_line{};  ///< Of its output, as it wrote it.
+
+    /// The last line of a process that gave up, which may say why: `Printable`, and UTF-8. Empty
+    /// for one that somebody else killed.
+    std::string LastWord() const;
   };
   struct Started {
     Member who;

@@ -76,7 +76,7 @@ TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
     EXPECT_THROW(client.SubmitTrace({}, Soon()), ConfigError);
     EXPECT_THROW(client.ReadClock(), ConfigError);
     EXPECT_THROW(client.Fail({FailureKind::kData, ""}), ConfigError);
-    EXPECT_THROW(client.ReportChildExit(FailureKind::kSignal, 0, "", Soon()), ConfigError);
+    EXPECT_THROW(client.ReportChildExit({}, Soon()), ConfigError);
     EXPECT_THROW(client.Leave(), ConfigError);
   }
   EXPECT_FALSE(job_state_.Joined({Role::kWorker, 0}));

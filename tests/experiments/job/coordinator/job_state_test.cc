@@ -273,10 +273,10 @@ TEST_F(JobStateTest, IsCompleteWithoutADroppedWorker) {
 TEST_F(JobStateTest, AnExitIsAFailureUnlessTheWorkerHadFinishedOrSaidWhy) {
   const auto agent = Join(Role::kAgent, 1);
   const auto worker = Join(Role::kWorker, 1);
-  job_state_.ReportChildExit(agent, FailureKind::kEarlyExit, 0, "exited with code 0");
+  job_state_.ReportChildExit(agent, {.code = 0, .message = "exited with code 0"});
   ASSERT_EQ(job_state_.failures().size(), 1);
   EXPECT_EQ(job_state_.failures()[0].who, worker.who);
-  job_state_.ReportChildExit(agent, FailureKind::kEarlyExit, 1, "exited with code 1");
+  job_state_.ReportChildExit(agent, {.code = 1, .message = "exited with code 1"});
   EXPECT_EQ(job_state_.failures().size(), 1);
 }
 
@@ -285,12 +285,21 @@ TEST_F(JobStateTest, AFinishedWorkerMayExit) {
   const auto worker = Join(Role::kWorker, 0);
   job_state_.SubmitReport(worker, "{}");
   job_state_.Leave(worker);
-  job_state_.ReportChildExit(agent, FailureKind::kEarlyExit, 0, "exited with code 0");
+  job_state_.ReportChildExit(agent, {.code = 0, .message = "exited with code 0"});
   EXPECT_TRUE(job_state_.failures().empty());
-  job_state_.ReportChildExit(agent, FailureKind::kEarlyExit, 23, "exited with code 23");
+  job_state_.ReportChildExit(agent, {.code = 23, .message = "exited with code 23"});
   ASSERT_EQ(job_state_.failures().size(), 1);
   EXPECT_EQ(job_state_.failures()[0].Text(),
             "worker 0 exited with code 23 after it handed in its result");
+}
+
+TEST_F(JobStateTest, TheLastLineOfAnAgentsChildIsInTheError) {
+  const auto agent = Join(Role::kAgent, 1);
+  job_state_.ReportChildExit(agent,
+                             {.code = 3, .message = "exited with code 3", .last_line = "no data"});
+  ASSERT_EQ(job_state_.failures().size(), 1);
+  EXPECT_EQ(job_state_.failures()[0].Text(),
+            "worker 1 exited with code 3 before it handed in a result; it wrote last: no data");
 }
 
 TEST_F(JobStateTest, RowsAreMovedOutOnce) {

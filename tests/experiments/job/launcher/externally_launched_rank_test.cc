@@ -108,6 +108,14 @@ class RealRanksTest : public ::testing::Test {
                     const std::string& directory = ".",
                     const std::vector<std::string>& more_flags = {},
                     const std::string& out = "") const {
+    auto command = TrainCommand(strategy, steps, out.empty() ? bundle() : out);
+    command.insert(command.end(), more_flags.begin(), more_flags.end());
+    return StartRankOf(command, rank, more_variables, directory);
+  }
+
+  Process StartRankOf(const std::vector<std::string>& command, int rank,
+                      const std::vector<std::string>& more_variables = {},
+                      const std::string& directory = ".") const {
     std::vector<std::string> argv{"/usr/bin/env",
                                   "--chdir=" + directory,
                                   "RANK=" + std::to_string(rank),
@@ -116,10 +124,8 @@ class RealRanksTest : public ::testing::Test {
                                   "MASTER_ADDR=127.0.0.1",
                                   "MASTER_PORT=29500",
                                   "XDG_RUNTIME_DIR=" + directory_.path()};
-    const auto command = TrainCommand(strategy, steps, out.empty() ? bundle() : out);
     argv.insert(argv.end(), more_variables.begin(), more_variables.end());
     argv.insert(argv.end(), command.begin(), command.end());
-    argv.insert(argv.end(), more_flags.begin(), more_flags.end());
     return Process({.argv = argv});
   }
 
@@ -304,6 +310,23 @@ TEST_F(RealRanksTest, TheFailureOfOneRankEndsAllAndIsNamedEverywhere) {
   EXPECT_THAT(first_output, HasSubstr("was killed by signal 9"));
   EXPECT_THAT(second_output, HasSubstr("worker 1 (pid "));
   EXPECT_TRUE(ProcessesOfGroup(PidIn(bundle(), "worker 0")).empty());
+}
+
+TEST_F(RealRanksTest, WhatAProgramWroteLastIsInTheErrorOfEachRank) {
+  const std::string program = "[ $RANK = 0 ] && exec sleep 60; echo no such data; exit 3";
+  const std::vector<std::string> command{
+      ProgramWithFaults(), "train", "--strategy", "ring", "--out", bundle(), "--",
+      "/bin/sh",           "-c",    program};
+  Process first = StartRankOf(command, 0);
+  Process second = StartRankOf(command, 1);
+  std::string first_output, second_output;
+  EXPECT_EQ(Finish(first, first_output).code, 1) << first_output;
+  EXPECT_EQ(Finish(second, second_output).code, 1) << second_output;
+  for (const std::string& output : {first_output, second_output}) {
+    EXPECT_THAT(output, ::testing::ContainsRegex("worker 1 \\(pid [0-9]+\\) exited with code 3 "
+                                                 "before it handed in a result; "
+                                                 "it wrote last: no such data"));
+  }
 }
 
 // As on two hosts without a common file system: rank 0 sees nothing of the directory of rank 1. A
