@@ -15,6 +15,7 @@
 #include "ringside/common/core/lack_of_resources.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
+#include "ringside/experiments/job/launcher/member_reports.h"
 #include "ringside/experiments/job/launcher/program_files.h"
 #include "ringside/experiments/job/links/link_probe.h"
 #include "ringside/experiments/job/summary/environment_record.h"
@@ -31,18 +32,8 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{20};
-constexpr std::chrono::milliseconds kLookInterval{250};
-// That the summary keeps.
-constexpr std::size_t kMostWarnings = 100;
 constexpr std::chrono::milliseconds kTermGrace{2'000};
-// The members' last answer may have come so long before this process was stopped.
-constexpr std::chrono::milliseconds kBeforeAStop{1'000};
-// How long Ctrl-Z waits until all members know that the coordinator will be silent.
-constexpr std::chrono::milliseconds kSuspendGrace{2'000};
 constexpr std::chrono::milliseconds kAgentGrace{3'000};
-// How long an interrupted job has to stop by itself, in the run's time. Slurm and Kubernetes kill
-// after 30 s.
-constexpr std::chrono::duration<double> kDrainLimit{10};
 
 std::string UtcNow() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -95,7 +86,10 @@ JobController::JobController(const RunSpec& spec, const JobOptions& options, Job
       own_console_(Console::ForStandardError(options.show_progress)),
       console_(options.console != nullptr ? *options.console : own_console_),
       rows_(Prepared(options.bundle_dir), spec.workers, begin_),
-      children_({options.bundle_dir + "/logs", options.echo_logs, options.program}, console_) {
+      children_({options.bundle_dir + "/logs", options.echo_logs, options.program}, console_),
+      states_(spec_, job_state_, console_, begin_),
+      stops_(*plan_.signals, job_state_, console_, spec.timeout_s),
+      verdict_(begin_) {
   PrepareBundle();
 }
 
@@ -118,20 +112,21 @@ void JobController::PrepareBundle() const {
 JobOutcome JobController::Run() {
   try {
     if (plan_.interrupted) {
-      Decide(JobStatus::kInterrupted, "interrupted: stopped while its network was being built");
+      verdict_.Decide(JobStatus::kInterrupted,
+                      "interrupted: stopped while its network was being built");
     } else {
       WarnOfNetwork();
       StartMembers();
       Watch();
     }
   } catch (const MissingBackendError& error) {
-    Decide(JobStatus::kFailed, error.what(), FailureKind::kMissingBackend);
+    verdict_.Decide(JobStatus::kFailed, error.what(), FailureKind::kMissingBackend);
   } catch (const std::exception& error) {
     const std::string lack = LackInCurrentException();
     if (lack.empty()) {
-      Decide(JobStatus::kFailed, error.what());
+      verdict_.Decide(JobStatus::kFailed, error.what());
     } else {
-      Decide(JobStatus::kFailed, lack, FailureKind::kResources);
+      verdict_.Decide(JobStatus::kFailed, lack, FailureKind::kResources);
     }
   }
   EndAll();
@@ -150,7 +145,7 @@ void JobController::WarnOfNetwork() {
 }
 
 void JobController::StartMembers() {
-  excused_until_ = LastStop().end;
+  stops_.Begin();
   MemberWatch::Options watch{.lease = DilatedClock::ToMachine(kLease),
                              .join_timeout = plan_.join_timeout,
                              .all_are_children = plan_.agents == 0,
@@ -200,17 +195,18 @@ void JobController::StartStarter(AgentPlan& agents) {
 }
 
 void JobController::Watch() {
-  while (!decided_) {
-    children_.Poll(kTick, plan_.signals->fd());
-    TakeSuspension();
+  while (!verdict_.decided()) {
+    children_.Poll(kTick, stops_.fd());
+    stops_.TakeSuspension();
     TakeRows();
     if (plan_.network != nullptr)
       plan_.network->WatchConnections(rows_.startup_seconds().has_value());
-    TakeSignals();
+    if (const auto why = stops_.Take()) verdict_.Decide(JobStatus::kInterrupted, *why);
     WatchStarter();
     member_watch_->Look();
     if (lost_workers_ != nullptr) lost_workers_->Look();
-    LookAtStates();
+    // The workers of a bench do not say what they are doing.
+    if (!options_.bench) states_.Look();
     if (const auto culprit = member_watch_->Culprit()) {
       if (!GoesOnWithout(*culprit)) DecideFailed(*culprit);
     } else if (job_state_.Complete() && children_.all_ended() && job_state_.failures().empty()) {
@@ -218,74 +214,17 @@ void JobController::Watch() {
     } else if (options_.time_limit_s > 0 &&
                Clock::now() - begin_ >
                    std::chrono::duration<double>(options_.time_limit_s - options_.time_used_s)) {
-      Decide(JobStatus::kTimedOut,
-             fmt::format("the run took longer than its limit of {} s", options_.time_limit_s));
+      verdict_.Decide(
+          JobStatus::kTimedOut,
+          fmt::format("the run took longer than its limit of {} s", options_.time_limit_s));
     }
     ShowProgress();
   }
 }
 
-void JobController::Decide(JobStatus status, const std::string& error,
-                           std::optional<FailureKind> kind, const std::string& member) {
-  if (decided_) return;
-  decided_ = true;
-  status_ = status;
-  error_ = error;
-  failure_ = kind;
-  if (!kind) return;
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
-  failure_record_ = FailureRecord(*kind, member, seconds);
-}
-
-void JobController::TakeSuspension() {
-  if (suspend_watch_.TakeRequest() && !suspend_at_) {
-    job_state_.Suspend();
-    suspend_at_ = Clock::now() + kSuspendGrace;
-  }
-  if (!suspend_at_ || (!job_state_.AllKnowSuspension() && Clock::now() < *suspend_at_)) return;
-  suspend_at_.reset();
-  console_.EndProgress();
-  SuspendWatch::StopThisProcess();
-  excused_until_ = LastStop().end;  // This one: the clock is looked at now.
-  job_state_.Resume();
-}
-
-std::vector<MemberState> JobController::StatesNow() const {
-  return MemberStates(job_state_, spec_.workers, LayoutServers(spec_).dedicated, AwakeNow());
-}
-
-void JobController::LookAtStates() {
-  if (options_.bench || !states_.empty()) return;
-  if (!job_state_.failures().empty()) {
-    states_ = StatesNow();
-    return;
-  }
-  const Clock::time_point now = Clock::now();
-  if (now < next_look_) return;
-  next_look_ = now + kLookInterval;
-  const std::vector<MemberState> members = StatesNow();
-  Warn(stragglers_.NameSilent(members));
-  // Where the user asked for stragglers, they are no news.
-  if (spec_.straggler.kind != StragglerOptions::Kind::kNone) return;
-  const std::chrono::duration<double> run_time = (now - begin_) / DilatedClock::Factor();
-  Warn(stragglers_.NameSlow(members, run_time.count()));
-}
-
-void JobController::Warn(const std::optional<std::string>& warning) {
-  if (!warning) return;
-  console_.Print("warning: " + *warning);
-  if (warnings_.size() < kMostWarnings) warnings_.push_back(*warning);
-}
-
-bool JobController::WasStoppedTooLong() const {
-  const ProcessStop stop = LastStop();
-  const std::chrono::nanoseconds lease = DilatedClock::ToMachine(kLease);
-  return stop.end > excused_until_ && stop.length > lease - kBeforeAStop &&
-         Clock::now() - stop.end < lease;
-}
-
 bool JobController::GoesOnWithout(const Failure& culprit) {
-  if (lost_workers_ == nullptr || culprit.kind != FailureKind::kComm || WasStoppedTooLong()) {
+  if (lost_workers_ == nullptr || culprit.kind != FailureKind::kComm ||
+      stops_.WasStoppedTooLong()) {
     return false;
   }
   const std::vector<Failure> failures = job_state_.failures();
@@ -297,28 +236,29 @@ bool JobController::GoesOnWithout(const Failure& culprit) {
     return false;
   }
   job_state_.Forgive(culprit.who);
-  states_.clear();
+  states_.ForgetFailure();
   return true;
 }
 
 void JobController::DecideFailed(const Failure& culprit) {
   const bool gave_up = culprit.kind == FailureKind::kEarlyExit ||
                        culprit.kind == FailureKind::kLost || culprit.kind == FailureKind::kComm;
-  if (gave_up && WasStoppedTooLong()) {
-    return Decide(JobStatus::kFailed,
-                  fmt::format("this process, which hosts the coordinator, was stopped for {:.0f} "
-                              "s; the other processes of a run wait for it for {} s",
-                              std::chrono::duration<double>(LastStop().length).count(),
-                              Seconds(DilatedClock::ToMachine(kLease))));
+  if (gave_up && stops_.WasStoppedTooLong()) {
+    return verdict_.Decide(
+        JobStatus::kFailed,
+        fmt::format("this process, which hosts the coordinator, was stopped for {:.0f} "
+                    "s; the other processes of a run wait for it for {} s",
+                    std::chrono::duration<double>(LastStop().length).count(),
+                    Seconds(DilatedClock::ToMachine(kLease))));
   }
   const bool diverged = culprit.kind == FailureKind::kDiverged;
   std::string why = lost_workers_ == nullptr ? "" : lost_workers_->WhyNot(culprit);
   if (starter_ != nullptr && job_state_.Agents().empty()) {
     why = fmt::format("{} says: {}", starter_->name(), starter_->FirstWords());
   }
-  Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed,
-         culprit.Text() + (why.empty() ? "" : "; " + why), culprit.kind,
-         MemberToBlame(culprit, job_state_.failures(), spec_.workers));
+  verdict_.Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed,
+                  culprit.Text() + (why.empty() ? "" : "; " + why), culprit.kind,
+                  MemberToBlame(culprit, job_state_.failures(), spec_.workers));
 }
 
 void JobController::DecideComplete() {
@@ -330,31 +270,9 @@ void JobController::DecideComplete() {
         completed && record && nlohmann::json::parse(record->report).at("completed").get<bool>();
   }
   if (completed) {
-    Decide(JobStatus::kDone, "");
+    verdict_.Decide(JobStatus::kDone, "");
   } else {
-    Decide(JobStatus::kInterrupted, "interrupted: stopped after a common last step");
-  }
-}
-
-void JobController::TakeSignals() {
-  int count = plan_.signals->Take();
-  if (count > 0 && !std::exchange(signalled_, true)) {
-    --count;
-    job_state_.RequestDrain();
-  }
-  // On several hosts the signal may have come to an agent.
-  const auto limit = DilatedClock::ToMachine(
-      std::min(kDrainLimit, std::chrono::duration<double>(spec_.timeout_s)));
-  if (!drain_end_ && job_state_.draining()) {
-    // By `AwakeNow`: a user who stops the run by Ctrl-Z does not use up its time.
-    drain_end_ = AwakeNow() + std::chrono::duration_cast<Clock::duration>(limit);
-    console_.Print("stopping after the current step; a second signal kills the run");
-  }
-  if (count > 0) {
-    Decide(JobStatus::kInterrupted, "interrupted: killed before all workers had stopped");
-  } else if (drain_end_ && AwakeNow() > *drain_end_) {
-    Decide(JobStatus::kInterrupted,
-           fmt::format("interrupted: the workers did not stop within {} s", limit.count()));
+    verdict_.Decide(JobStatus::kInterrupted, "interrupted: stopped after a common last step");
   }
 }
 
@@ -377,17 +295,17 @@ void JobController::WatchStarter() {
                   end->Text(), when, said.empty() ? "" : ": " + said, starter_->log_path());
   if (all_joined) {
     // It ends with a host or an agent that it has lost, before the lease of that agent is over.
-    Decide(JobStatus::kFailed, error, FailureKind::kEarlyExit);
+    verdict_.Decide(JobStatus::kFailed, error, FailureKind::kEarlyExit);
   } else {
-    Decide(JobStatus::kFailed, error);
+    verdict_.Decide(JobStatus::kFailed, error);
   }
 }
 
 // A full disk ends the run, which stays unfinished.
 void JobController::TakeRows() {
-  const auto see = [this](std::span<const StepRecord> steps) { stragglers_.AddSteps(steps); };
+  const auto see = [this](std::span<const StepRecord> steps) { states_.AddSteps(steps); };
   if (const auto why_lost = rows_.TakeFrom(job_state_, see)) {
-    Decide(JobStatus::kFailed, *why_lost);
+    verdict_.Decide(JobStatus::kFailed, *why_lost);
   }
 }
 
@@ -403,28 +321,18 @@ void JobController::ShowProgress() {
 }
 
 void JobController::EndAll() {
-  states_at_end_ = StatesNow();
+  states_.LookAtEnd();
   try {
-    job_state_.Set(kOutcomeKey,
-                   Text({{"status", static_cast<int>(status_)},
-                         {"error", error_},
-                         {"failure", failure_ ? nlohmann::json(static_cast<int>(*failure_))
-                                              : nlohmann::json()},
-                         {"stop_requested", StopRequested()}}));
+    job_state_.Set(kOutcomeKey, OutcomeToText(verdict_.Outcome(stops_.Requested())));
   } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
     // The store is full. Agents get the reason with the answer to their next heartbeat.
   }
-  if (status_ != JobStatus::kDone) job_state_.Abort(error_);
+  if (verdict_.status() != JobStatus::kDone) job_state_.Abort(verdict_.error());
   children_.EndAll(kTermGrace);
   WaitForAgents();
   if (starter_ != nullptr) starter_->End(kAgentGrace);
   TakeRows();
   console_.EndProgress();
-}
-
-bool JobController::StopRequested() {
-  if (plan_.signals->Take() > 0) job_state_.RequestDrain();
-  return job_state_.draining();
 }
 
 void JobController::WaitForAgents() {
@@ -446,13 +354,14 @@ JobOutcome JobController::Finish() {
   record.critical_path = CriticalPathOf(record, traces);
   WriteTimeline(record, traces, options_.bundle_dir,
                 [this](const std::string& text) { console_.Print("warning: " + text); });
-  JobOutcome outcome{status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
-                     failure_, StopRequested()};
+  JobOutcome outcome = verdict_.Outcome(stops_.Requested());
+  outcome.summary = options_.bench ? BenchSummary(record) : MakeSummary(record);
   outcome.steps = rows_.steps();
-  if (!options_.bench) options_.origin.AddTo(outcome.summary, outcome.steps.first);
-  // The workers of a bench do not say what they are doing.
-  if (!options_.bench) outcome.summary["last_words"] = LastWords();
-  outcome.summary["failure"] = failure_record_;
+  if (!options_.bench) {
+    options_.origin.AddTo(outcome.summary, outcome.steps.first);
+    outcome.summary["last_words"] = EndedInOrder() ? nlohmann::json() : states_.LastWords();
+  }
+  outcome.summary["failure"] = verdict_.failure_record();
   try {
     if (!rows_.storage_error().empty()) throw Error(rows_.storage_error());
     if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
@@ -472,16 +381,9 @@ JobOutcome JobController::Finish() {
   return outcome;
 }
 
-nlohmann::json JobController::LastWords() {
-  const bool hung = status_ == JobStatus::kFailed || status_ == JobStatus::kTimedOut ||
-                    (status_ == JobStatus::kInterrupted && !job_state_.Complete());
-  if (!hung) return nullptr;
-  if (states_.empty()) states_ = states_at_end_;
-  const bool any_began = std::ranges::any_of(states_, [](const MemberState& member) {
-    return member.who.role == Role::kWorker && member.activity.kind != Activity::Kind::kUnknown;
-  });
-  if (any_began) console_.Print("last words: " + WaitText(states_));
-  return WaitJson(states_);
+bool JobController::EndedInOrder() const {
+  if (verdict_.status() == JobStatus::kInterrupted) return job_state_.Complete();
+  return verdict_.status() == JobStatus::kDone || verdict_.status() == JobStatus::kDiverged;
 }
 
 nlohmann::json JobController::JudgeFidelityOf(const RunRecord& record) {
@@ -496,8 +398,8 @@ nlohmann::json JobController::JudgeFidelityOf(const RunRecord& record) {
 RunRecord JobController::MakeRecord() const {
   RunRecord record;
   record.spec = spec_;
-  record.status = JobStatusName(status_);
-  record.error = error_;
+  record.status = JobStatusName(verdict_.status());
+  record.error = verdict_.error();
   record.started = started_;
   record.ended = UtcNow();
   record.wall_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
@@ -516,22 +418,9 @@ RunRecord JobController::MakeRecord() const {
   record.launcher = plan_.launcher;
   record.workers = rows_.workers();
   if (lost_workers_ != nullptr) record.lost_workers = lost_workers_->all();
-  const auto read = [this](const Member& who, std::string* host) -> nlohmann::json {
-    const auto member = job_state_.Record(who);
-    if (!member) return nullptr;
-    if (host != nullptr) *host = member->host;
-    if (member->report.empty()) return nullptr;
-    return nlohmann::json::parse(member->report, nullptr, false);
-  };
-  for (int rank = 0; rank < spec_.workers; ++rank) {
-    WorkerRecord& worker = record.workers[static_cast<std::size_t>(rank)];
-    worker.report = read({Role::kWorker, rank}, &worker.host);
-  }
-  for (int index = 0; index < LayoutServers(spec_).dedicated; ++index) {
-    record.server_reports.push_back(read({Role::kServer, index}, nullptr));
-  }
+  AddReports(job_state_, LayoutServers(spec_).dedicated, record);
   record.evaluation = rows_.last_evaluation();
-  record.warnings = warnings_;
+  record.warnings = states_.warnings();
   return record;
 }
 

@@ -11,11 +11,13 @@
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/job/fidelity/fidelity_monitor.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"
+#include "ringside/experiments/job/launcher/job_verdict.h"
 #include "ringside/experiments/job/launcher/lost_workers.h"
 #include "ringside/experiments/job/launcher/member_watch.h"
 #include "ringside/experiments/job/launcher/rank_starter.h"
 #include "ringside/experiments/job/launcher/run_job.h"
-#include "ringside/experiments/job/launcher/wait_report.h"
+#include "ringside/experiments/job/launcher/state_watch.h"
+#include "ringside/experiments/job/launcher/stop_requests.h"
 #include "ringside/experiments/job/launcher/worker_rows.h"
 #include "ringside/experiments/job/processes/child_group.h"
 #include "ringside/experiments/job/processes/member_setup.h"
@@ -23,7 +25,6 @@
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/rank_environment.h"
 #include "ringside/experiments/system/signal_watch.h"
-#include "ringside/experiments/system/suspend_watch.h"
 
 namespace ringside {
 
@@ -65,26 +66,12 @@ class JobController {
   void StartStarter(AgentPlan& agents);
   /// Watches until the job is complete or must be ended, and decides the status.
   void Watch();
-  void TakeSignals();
-  /// Ctrl-Z: tells the members, then stops this process.
-  void TakeSuspension();
   void WatchStarter();
   void TakeRows();
-  /// `kind` and the member to blame, where there are any.
-  void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {},
-              const std::string& member = "");
   /// Whether the job loses this worker alone: its connections are broken, nobody else's. Where two
   /// workers are left, nobody can tell whose they are.
   bool GoesOnWithout(const Failure& culprit);
   void DecideFailed(const Failure& culprit);
-  /// Whether members may just have given up because this process was stopped for a lease.
-  bool WasStoppedTooLong() const;
-  std::vector<MemberState> StatesNow() const;
-  /// Names stragglers, and keeps what the members were doing when the first of them failed.
-  void LookAtStates();
-  void Warn(const std::optional<std::string>& warning);
-  /// Whether a user asked the run to end, here or at an agent, however late.
-  bool StopRequested();
   void DecideComplete();
   /// Tells agents how the job ended, ends the remaining processes, and waits for the agents.
   void EndAll();
@@ -92,8 +79,8 @@ class JobController {
   void ShowProgress();
   JobOutcome Finish();
   RunRecord MakeRecord() const;
-  /// What the workers said last, if the run did not end as it should; else null. Prints it, too.
-  nlohmann::json LastWords();
+  /// Whether no member was ended before it had left.
+  bool EndedInOrder() const;
   /// Whether this machine could emulate the network; null without one. Ends the watch.
   nlohmann::json JudgeFidelityOf(const RunRecord& record);
 
@@ -111,30 +98,13 @@ class JobController {
   Console& console_;
   WorkerRows rows_;
   ChildGroup children_;
-  StragglerWatch stragglers_;
-  Clock::time_point next_look_;
-  std::vector<std::string> warnings_;
-  std::vector<MemberState> states_;            // when the first failure came; empty before
-  std::vector<MemberState> states_at_end_;     // when the job was decided
+  StateWatch states_;
+  StopRequests stops_;
+  JobVerdict verdict_;
   std::unique_ptr<LostWorkers> lost_workers_;  // null where the job needs every worker
   std::unique_ptr<MemberWatch> member_watch_;  // null until the members are started
-  SuspendWatch suspend_watch_;
-  std::unique_ptr<RankStarter> starter_;  // null unless the plan has one
-
-  bool signalled_ = false;                      // this process itself; then the next signal kills
-  std::optional<Clock::time_point> drain_end_;  // absent until the job shall stop
-  std::optional<Clock::time_point> suspend_at_;
-  Clock::time_point excused_until_;  // stops until then were before the job, or by Ctrl-Z
-  bool decided_ = false;
-  JobStatus status_ = JobStatus::kFailed;
-  std::string error_;
-  std::optional<FailureKind> failure_;
-  nlohmann::json failure_record_;  // `FailureRecord`; null without a failure
+  std::unique_ptr<RankStarter> starter_;       // null unless the plan has one
 };
-
-/// The key under which the host tells agents how the job ended, as {"status", "error", "failure"}.
-/// "failure" is null unless a member made the job fail.
-constexpr const char* kOutcomeKey = "job/outcome";
 
 }  // namespace ringside
 

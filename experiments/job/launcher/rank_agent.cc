@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
-#include "ringside/experiments/job/launcher/job_controller.h"
+#include "ringside/experiments/job/launcher/job_verdict.h"
 #include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
@@ -176,12 +175,8 @@ void RankAgent::TellEnds() {
 
 std::optional<JobOutcome> RankAgent::AskOutcome(const Deadline& deadline) {
   try {
-    const auto json = nlohmann::json::parse(client_.Get(kOutcomeKey, deadline));
-    JobOutcome outcome{static_cast<JobStatus>(json.at("status").get<int>()),
-                       json.at("error").get<std::string>(), nullptr};
-    const auto& failure = json.at("failure");
-    if (!failure.is_null()) outcome.failure = static_cast<FailureKind>(failure.get<int>());
-    outcome.stop_requested = json.at("stop_requested").get<bool>() || wants_drain_.load();
+    JobOutcome outcome = OutcomeFromText(client_.Get(kOutcomeKey, deadline));
+    outcome.stop_requested = outcome.stop_requested || wants_drain_.load();
     return outcome;
   } catch (const CommError&) {
     return std::nullopt;
