@@ -95,7 +95,9 @@ int Run(const Settings& settings) {
     }
   }
   if (settings.Has("protobuf")) serve([&] { RunBytesServer(settings, store, done[0]); });
-  if (settings.Has("sockets")) serve([&] { RunSocketsServer(settings, store, done[0]); });
+  for (int i = 0; settings.Has("sockets") && i < settings.servers; ++i) {
+    serve([&, i] { RunSocketsServer(settings, i, store, done[0]); });
+  }
   for (int rank = 0; rank < settings.workers; ++rank) {
     workers.push_back(Fork([&] {
       close(done[1]);

@@ -83,7 +83,7 @@ CELLS = [
     *[cell(f"profile:resnet50, 25 Gbit/s, 16 workers, {strategy}, servers {servers or 'none'}",
            Cell(strategy, 16, "25Gbps", servers, model="profile:resnet50", compute_ms=30, steps=5, dilation="auto",
                 label="resnet50"), 1.10)
-      for strategy, servers in (("ring", ""), ("ps-sync", "1"), ("ps-sync", "16"), ("ps-sync", "colocated"))],
+      for strategy, servers in (("ring", ""), ("halving-doubling", ""), ("ps-sync", "1"), ("ps-sync", "16"), ("ps-sync", "colocated"))],
     cell("profile:resnet50, 200 Mbit/s, 3 workers, 2 servers",
          Cell("ps-sync", 3, "200Mbps", "2", model="profile:resnet50", steps=6, label="resnet50"), 1.06),
     cell("profile:bert-base, 1 Gbit/s, 4 workers, 4 servers",
@@ -191,9 +191,9 @@ ROWS = [
     Row("push-pull/sockets", "the same / sockets that only send every bucket back", subjects.push_pull_sockets),
     *[Row(f"push-pull/tcp-{workers}+{servers}", f"push and pull 64 MiB, workers + servers {workers}+{servers}: tcp transport / gRPC",
           subjects.push_pull_tcp(workers, servers), at_most=0.6) for workers, servers in LAYOUTS],
-    # The peer is one process, so it is beside one server.
-    *[Row(f"push-pull/tcp-sockets-{workers}+1", f"push and pull 64 MiB, workers + servers {workers}+1: tcp transport / sockets that only "
-          "send every bucket back", subjects.push_pull_tcp_sockets(workers, 1), at_most=1.25) for workers in (1, 2)],
+    *[Row(f"push-pull/tcp-sockets-{workers}+{servers}", f"push and pull 64 MiB, workers + servers {workers}+{servers}: tcp transport / "
+          "sockets that only send every bucket back", subjects.push_pull_tcp_sockets(workers, servers), at_most=1.25)
+      for workers, servers in LAYOUTS],
     *[Row(f"push-pull/mxnet-{workers}+{servers}", f"push and pull 64 MiB, workers + servers {workers}+{servers}: tcp transport / "
           "MXNet's parameter server (ps-lite over ZeroMQ)", subjects.push_pull_mxnet(workers, servers), at_most=1)
       for workers, servers in LAYOUTS],

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 
 namespace ringside {
@@ -77,20 +78,35 @@ SocketsServer::~SocketsServer() {
   ::close(listener_);
 }
 
-SocketsWorker::SocketsWorker(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  const sockaddr_in address = Loopback(port);
-  Require(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+SocketsWorker::SocketsWorker(std::span<const Part> parts) : parts_(parts.begin(), parts.end()) {
+  for (const Part& part : parts_) {
+    const int socket = sockets_.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const sockaddr_in address = Loopback(part.port);
+    Require(::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+  }
 }
 
-SocketsWorker::~SocketsWorker() { ::close(socket_); }
+SocketsWorker::~SocketsWorker() {
+  for (const int socket : sockets_) ::close(socket);
+}
 
 void SocketsWorker::Step(std::span<const float> gradients, std::span<float> parameters) {
-  bool sent = false;
+  std::atomic<std::size_t> done = 0;
+  const auto send = [&](std::size_t part) {
+    const auto& [port, begin, size] = parts_[part];
+    if (SendAll(sockets_[part], std::as_bytes(gradients.subspan(begin, size)))) ++done;
+  };
+  const auto receive = [&](std::size_t part) {
+    const auto& [port, begin, size] = parts_[part];
+    if (ReceiveAll(sockets_[part], std::as_writable_bytes(parameters.subspan(begin, size)))) ++done;
+  };
   {
-    const std::jthread sender([&] { sent = SendAll(socket_, std::as_bytes(gradients)); });
-    Require(ReceiveAll(socket_, std::as_writable_bytes(parameters)));
+    std::vector<std::jthread> threads;
+    for (std::size_t part = 0; part < parts_.size(); ++part) threads.emplace_back(send, part);
+    for (std::size_t part = 1; part < parts_.size(); ++part) threads.emplace_back(receive, part);
+    receive(0);
   }
-  Require(sent);
+  Require(done == 2 * parts_.size());
 }
 
 }  // namespace ringside

@@ -25,15 +25,22 @@ class SocketsServer {
   std::vector<std::jthread> threads_;
 };
 
-/// The worker of a `SocketsServer`. It sends on one thread while it receives on another.
+/// The worker of one or more `SocketsServer`s. Each server has a part of the vector. For each of
+/// them it sends on one thread while it receives on another.
 class SocketsWorker {
  public:
-  explicit SocketsWorker(int port);
+  struct Part {
+    int port = 0;
+    std::size_t begin = 0, size = 0;  ///< Elements of the vector.
+  };
+
+  explicit SocketsWorker(std::span<const Part> parts);
   ~SocketsWorker();
   void Step(std::span<const float> gradients, std::span<float> parameters);
 
  private:
-  int socket_ = -1;
+  std::vector<Part> parts_;
+  std::vector<int> sockets_;  // by part
 };
 
 }  // namespace ringside

@@ -19,6 +19,8 @@ void AwaitEnd(int done) {
 
 }  // namespace
 
+std::string SocketsKey(int index) { return "sockets/" + std::to_string(index); }
+
 void RunServer(const Settings& settings, int index, const std::string& transport, Store& store,
                Shared& shared, int done) {
   const CommOptions comm;
@@ -45,9 +47,10 @@ void RunBytesServer(const Settings& settings, Store& store, int done) {
   AwaitEnd(done);
 }
 
-void RunSocketsServer(const Settings& settings, Store& store, int done) {
-  const SocketsServer server(settings.workers, settings.mib << 20, settings.bucket_mib << 20);
-  store.Set("sockets", std::to_string(server.port()));
+void RunSocketsServer(const Settings& settings, int index, Store& store, int done) {
+  const SocketsServer server(settings.workers, settings.PartOf(index).size * sizeof(float),
+                             settings.bucket_mib << 20);
+  store.Set(SocketsKey(index), std::to_string(server.port()));
   AwaitEnd(done);
 }
 

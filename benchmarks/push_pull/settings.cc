@@ -49,7 +49,19 @@ Settings ParseSettings(int argc, char** argv) {
       std::ranges::find(kContenders, settings.only) == kContenders.end()) {
     throw UsageError("--only: nothing is called " + settings.only);
   }
+  if (settings.PartOf(0).size == 0) throw UsageError("--servers: there are fewer buckets");
   return settings;
+}
+
+Settings::Part Settings::PartOf(int server) const {
+  const std::size_t bucket = bucket_elements();
+  const std::size_t buckets = (elements() + bucket - 1) / bucket;
+  const auto begin = [&](int index) {
+    const auto first =
+        buckets * static_cast<std::size_t>(index) / static_cast<std::size_t>(servers);
+    return std::min(first * bucket, elements());
+  };
+  return {begin(server), begin(server + 1) - begin(server)};
 }
 
 }  // namespace ringside::push_pull

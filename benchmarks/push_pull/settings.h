@@ -20,6 +20,12 @@ struct Settings {
 
   std::size_t elements() const { return (mib << 20) / sizeof(float); }
   std::size_t bucket_elements() const { return (bucket_mib << 20) / sizeof(float); }
+  /// The elements of a peer's server: whole buckets, as many as the other servers have, or one
+  /// more.
+  struct Part {
+    std::size_t begin = 0, size = 0;
+  };
+  Part PartOf(int server) const;
   bool Has(const std::string& contender) const { return only.empty() || only == contender; }
 };
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <ctime>
 
+#include "benchmarks/push_pull/servers.h"
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/strategy/strategy.h"
 
@@ -49,7 +50,12 @@ Worker::Worker(const Settings& settings, int rank, const std::filesystem::path& 
     bytes_ = std::make_unique<BytesWorker>(rank, store.Get("bytes", deadline));
   }
   if (settings.Has("sockets")) {
-    sockets_ = std::make_unique<SocketsWorker>(std::stoi(store.Get("sockets", deadline)));
+    std::vector<SocketsWorker::Part> parts;
+    for (int server = 0; server < settings.servers; ++server) {
+      const auto [begin, size] = settings.PartOf(server);
+      parts.push_back({std::stoi(store.Get(SocketsKey(server), deadline)), begin, size});
+    }
+    sockets_ = std::make_unique<SocketsWorker>(parts);
   }
 }
 
