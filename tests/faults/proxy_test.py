@@ -1,6 +1,8 @@
 """The fault proxy itself: which new connections meet silence, and which bits flip."""
+import fcntl
 import os
 import pathlib
+import resource
 import socket
 import tempfile
 import time
@@ -51,6 +53,28 @@ class NewConnections(unittest.TestCase):
         door = self.ask(OTHER, 1)
         self.silence()
         self.assertNotEqual(self.ask(VICTIM, 1), door)
+
+
+class Order(unittest.TestCase):
+    def test_a_unit_is_followed_on_a_descriptor_that_select_does_not_know(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2048), hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        here, there = socket.socketpair()
+        with here, there, socket.socket(fileno=fcntl.fcntl(there, fcntl.F_DUPFD, 1100)) as high:
+            self.assertGreaterEqual(high.fileno(), 1100)
+            self.assertFalse(FaultProxy._is_followed(Harm("swap", of_the_victim), high))
+            here.sendall(b"next")
+            self.assertTrue(FaultProxy._is_followed(Harm("swap", of_the_victim), high))
+
+    def test_a_thread_that_fails_is_told(self):
+        with tempfile.TemporaryDirectory() as folder, FaultProxy(pathlib.Path(folder), lambda pid: "launcher") as proxy:
+            proxy._start(int, "no number")
+            for _ in range(1000):
+                if proxy.broken:
+                    break
+                time.sleep(0.01)
+            self.assertEqual(proxy.broken, ["ValueError: invalid literal for int() with base 10: 'no number'"])
 
 
 class Frames(unittest.TestCase):

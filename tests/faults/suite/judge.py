@@ -183,6 +183,8 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0, repetition
             judge_done(result, job, plan, struck, slack_s)
         if scenario.also:
             result.problems += scenario.also(job)
+        if job.proxy:
+            result.problems += [f"the proxy failed by {text}" for text in job.proxy.broken]
         result.problems += job.things_left()
         if scenario.ends != "killed":  # nobody is left who could remove files
             result.problems += job.files_left()

@@ -148,6 +148,7 @@ class FaultProxy:
         self._owners = {}  # process ids by port, also of those that listen no longer, or to which nobody has connected
         self._sockets = set()
         self._ended = False
+        self.broken = []  # what its own threads have failed by: then nobody knows what was harmed
         self.on_call = None  # of the port to which a process is about to connect, and who listens there; it waits meanwhile
 
     def __enter__(self):
@@ -162,7 +163,7 @@ class FaultProxy:
             plug.setblocking(False)
             plug.connect_ex(self._hole.getsockname())
         for loop in (self._register, self._accept):
-            threading.Thread(target=loop, daemon=True).start()
+            self._start(loop)
         return self
 
     def __exit__(self, *_):
@@ -180,6 +181,15 @@ class FaultProxy:
         """The members at both ends of all connections that were harmed."""
         with self._lock:
             return set().union(*(harm.ends for harm in self._harms))
+
+    def _start(self, work, *arguments):
+        def run():
+            try:
+                work(*arguments)
+            except Exception as error:  # pylint: disable=broad-except
+                if not self._ended:
+                    self.broken.append(f"{type(error).__name__}: {error}")
+        threading.Thread(target=run, daemon=True).start()
 
     def _register(self):
         while not self._ended:
@@ -231,7 +241,7 @@ class FaultProxy:
                 client, address = self._door.accept()
             except OSError:
                 return  # the end
-            threading.Thread(target=self._carry, args=(client, address[1]), daemon=True).start()
+            self._start(self._carry, client, address[1])
 
     def _carry(self, client, from_port):
         with self._lock:
@@ -247,7 +257,7 @@ class FaultProxy:
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._lock:
             self._sockets |= {client, server}
-        threading.Thread(target=self._pump, args=(flow, "backward", server, client), daemon=True).start()
+        self._start(self._pump, flow, "backward", server, client)
         self._pump(flow, "forward", client, server)
         return None
 
@@ -281,9 +291,14 @@ class FaultProxy:
     def _is_followed(harm, source):
         """Waits until a unit can pass the one that is held: it follows here, or has passed on another connection of the two
         members. Returns whether it is here."""
+        descriptor = source.fileno()
+        if descriptor < 0:
+            return False  # closed meanwhile
+        poll = select.poll()  # select knows no descriptor above 1023
+        poll.register(descriptor, select.POLLIN)
         end = time.monotonic() + LONGEST_SWAP_S
         while not harm.overtaken.is_set() and time.monotonic() < end:
-            if select.select([source], [], [], SWAP_LOOK_S)[0]:
+            if poll.poll(SWAP_LOOK_S * 1000):
                 return True
         return False
 
