@@ -13,7 +13,7 @@ namespace ringside {
 /// updates nothing, so it is a lower bound and not a usable server.
 class SocketsServer {
  public:
-  /// `bytes` is the size of a push of all buckets.
+  /// `bytes` is the size of a push of all its buckets.
   SocketsServer(int workers, std::size_t bytes, std::size_t bucket_bytes);
   /// Destroy it after the workers have closed.
   ~SocketsServer();

@@ -9,11 +9,11 @@
 
 namespace ringside::push_pull {
 
-// Each function is the whole work of a server process. It puts its address into `store` and serves
-// until `done` is readable (a byte, or its end).
-
 /// The key of the port of a sockets server.
 std::string SocketsKey(int index);
+
+// Each of these is the whole work of a server process. It puts its address into `store` and serves
+// until `done` is readable (a byte, or its end).
 
 void RunServer(const Settings& settings, int index, const std::string& transport, Store& store,
                Shared& shared, int done);

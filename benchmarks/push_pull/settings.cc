@@ -49,7 +49,12 @@ Settings ParseSettings(int argc, char** argv) {
       std::ranges::find(kContenders, settings.only) == kContenders.end()) {
     throw UsageError("--only: nothing is called " + settings.only);
   }
-  if (settings.PartOf(0).size == 0) throw UsageError("--servers: there are fewer buckets");
+  if (settings.servers < 1 || settings.bucket_mib < 1) {
+    throw UsageError("--servers and --bucket-mib: give at least 1");
+  }
+  if (settings.Has("sockets") && settings.PartOf(0).size == 0) {
+    throw UsageError("--servers: more servers than buckets");
+  }
   return settings;
 }
 

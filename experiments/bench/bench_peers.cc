@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kTick{50};
 constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::minutes kPeerTimeout{10};
-// What a pipe holds.
+// In one go. A peer may write without end.
 constexpr int kMaxReads = 16;
 
 /// A peer's process and its output so far. The process ends with this object.
@@ -51,7 +51,8 @@ class PeerProcess {
         End();
       }
     }
-    Read();
+    while (Read() && !wrote_too_much_) {
+    }
     if (outcome.status != JobStatus::kDone) return outcome;
     if (wrote_too_much_) {
       outcome = {JobStatus::kFailed,
@@ -65,9 +66,9 @@ class PeerProcess {
   const std::string& output() const { return output_; }
 
  private:
-  /// Waits a short time for output or a signal, then reads output that is there. What exceeds the
-  /// limit is lost.
-  void Read(int signal_fd = -1) {
+  /// Waits a short time for output or a signal, then reads some of what is there. What exceeds the
+  /// limit is lost. Returns whether there may be more.
+  bool Read(int signal_fd = -1) {
     std::array<pollfd, 2> fds{pollfd{process_.output_fd(), POLLIN, 0},
                               pollfd{signal_fd, POLLIN, 0}};
     // If it fails, this round was shorter. The descriptors do not block.
@@ -75,11 +76,12 @@ class PeerProcess {
     std::array<char, 4096> piece;
     for (int reads = 0; reads < kMaxReads; ++reads) {
       const ssize_t bytes = ::read(process_.output_fd(), piece.data(), piece.size());
-      if (bytes <= 0) return;
+      if (bytes <= 0) return false;
       const auto count = static_cast<std::size_t>(bytes);
       wrote_too_much_ = wrote_too_much_ || output_.size() + count > kMaxLogFileBytes;
       if (!wrote_too_much_) output_.append(piece.data(), count);
     }
+    return true;
   }
 
   /// Sends SIGTERM first: mpirun then ends its ranks. SIGKILL would leave them running.

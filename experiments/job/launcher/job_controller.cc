@@ -354,8 +354,9 @@ JobOutcome JobController::Finish() {
   record.critical_path = CriticalPathOf(record, traces);
   WriteTimeline(record, traces, options_.bundle_dir,
                 [this](const std::string& text) { console_.Print("warning: " + text); });
+  nlohmann::json summary = options_.bench ? BenchSummary(record) : MakeSummary(record);
   JobOutcome outcome = verdict_.Outcome(stops_.Requested());
-  outcome.summary = options_.bench ? BenchSummary(record) : MakeSummary(record);
+  outcome.summary = std::move(summary);
   outcome.steps = rows_.steps();
   if (!options_.bench) {
     options_.origin.AddTo(outcome.summary, outcome.steps.first);

@@ -79,7 +79,7 @@ class JobController {
   void ShowProgress();
   JobOutcome Finish();
   RunRecord MakeRecord() const;
-  /// Whether no member was ended before it had left.
+  /// Whether the job ended as it should, or diverged. Then nobody asks what its members said last.
   bool EndedInOrder() const;
   /// Whether this machine could emulate the network; null without one. Ends the watch.
   nlohmann::json JudgeFidelityOf(const RunRecord& record);

@@ -39,7 +39,7 @@ class StopRequests {
   SignalWatch& signals_;
   JobState& job_state_;
   Console& console_;
-  const std::chrono::duration<double> drain_limit_;  // of the machine's time
+  const std::chrono::duration<double> drain_limit_;  // in the machine's time
   SuspendWatch suspend_watch_;
   bool signalled_ = false;                      // this process itself; then the next signal kills
   std::optional<Clock::time_point> drain_end_;  // absent until the job shall stop
