@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -41,10 +42,26 @@ std::vector<TensorSpec> LedgerTensors() {
   return tensors;
 }
 
-/// How long a step computes, besides counting.
-std::chrono::milliseconds StepTime() {
-  const char* text = std::getenv("RINGSIDE_LEDGER_STEP_MS");
+std::chrono::milliseconds Milliseconds(const char* variable) {
+  const char* text = std::getenv(variable);
   return std::chrono::milliseconds(text == nullptr ? 0 : std::atoi(text));
+}
+
+std::chrono::nanoseconds ProcessorTimeOfThread() {
+  timespec time{};
+  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) {
+    throw std::runtime_error("a thread has no clock of its own");
+  }
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// What a step does besides counting.
+void Compute() {
+  const std::chrono::nanoseconds end =
+      ProcessorTimeOfThread() + Milliseconds("RINGSIDE_LEDGER_BUSY_MS");
+  while (ProcessorTimeOfThread() < end) {
+  }
+  std::this_thread::sleep_for(Milliseconds("RINGSIDE_LEDGER_STEP_MS"));
 }
 
 class LedgerModel : public Model {
@@ -58,7 +75,7 @@ class LedgerModel : public Model {
   }
 
   double ForwardBackward(const Batch& batch, Strategy& strategy) override {
-    std::this_thread::sleep_for(StepTime());
+    Compute();
     tracker_->BeginStep(batch.step, strategy);
     tracker_->AwaitAll();
     const auto weight = static_cast<float>(std::pow(kBase, batch.epoch)) * batch.gradient_scale;

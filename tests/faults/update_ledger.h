@@ -25,7 +25,8 @@ inline constexpr int kLedgerMaxEpochs = 12;
 /// order. So digit e, to the base 4, of an element without its sign is how often the gradient of
 /// its sample in epoch e was applied. Sample and epoch tell step and worker (`Sampler`).
 ///
-/// A step takes the milliseconds of the variable RINGSIDE_LEDGER_STEP_MS, if there is one.
+/// A step takes the milliseconds of the variable RINGSIDE_LEDGER_STEP_MS, if there is one, and
+/// before that as much time of a processor as RINGSIDE_LEDGER_BUSY_MS says.
 Extensions LedgerExtensions();
 
 /// A resolved spec of this model, with one server less than buckets if the strategy has servers.

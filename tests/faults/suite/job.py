@@ -93,7 +93,7 @@ class Job:
     """Use it in a `with` statement: at its end no process of the job lives."""
 
     def __init__(self, build, directory, strategy, *, buckets=ONE_FOR_EACH_TENSOR, on_failure="stop", fault=None, proxy=False,
-                 clock_jumps=False, step_ms=STEP_MS, timeout_s=30, flags=(), shims=(), open_files=0, repetition=0):
+                 clock_jumps=False, step_ms=STEP_MS, busy_ms=0, timeout_s=30, flags=(), shims=(), open_files=0, repetition=0):
         self.strategy = strategy
         self.remembered = {}  # what a scenario needs again when the job has ended
         self.repetition = repetition  # of this scenario and strategy, from 0
@@ -106,7 +106,7 @@ class Job:
         self._seen = set()  # process ids
         self._ranks = (0, [])  # when the processes of mpirun were looked up, and their rows
         self.strangers = []  # who have knocked
-        self._environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": str(step_ms)}
+        self._environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": str(step_ms), "RINGSIDE_LEDGER_BUSY_MS": str(busy_ms)}
         name, value = self._mark.split("=")
         self._environment[name] = value
         self._struck = pathlib.Path(directory) / "struck"

@@ -159,8 +159,9 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0, repetition
     buckets = ONE_FOR_EACH_TENSOR if scenario.needs_many_buckets else some_buckets(strategy, random)
     plan = scenario.plan(random, buckets) if scenario.plan else None
     job = Job(build, directory, strategy, buckets=buckets, on_failure=scenario.on_failure if scenario.ends == "done" else "stop",
-              fault=plan, proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s,
-              flags=scenario.flags, shims=scenario.shims, open_files=scenario.open_files, repetition=repetition)
+              fault=plan, proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, busy_ms=scenario.busy_ms,
+              timeout_s=scenario.timeout_s, flags=scenario.flags, shims=scenario.shims, open_files=scenario.open_files,
+              repetition=repetition)
     if scenario.before:
         scenario.before(job.proxy)
     with scenario.around(job, random) if scenario.around else contextlib.nullcontext(), job:

@@ -55,7 +55,8 @@ class Scenario:
     flags: tuple = ()  # of the job, besides those of its strategy
     clock_jumps: bool = False  # the processes have a clock that is set again and again
     why_not: object = None  # says why it cannot be tried on this machine; empty: it can
-    step_ms: int = STEP_MS
+    step_ms: int = STEP_MS  # that a step lasts
+    busy_ms: int = 0  # of a processor's time that a step takes besides
     least_s: float = 0  # from the fault to the job's end
     longest_s: float = 60  # the same
     long: bool = False  # it is tried once, and only by --long
@@ -321,7 +322,8 @@ SCENARIOS = [
              ("out of memory",), ("server 0",), AT_ONCE_S, why_not=limits.no_memory_limit,
              plan=lambda random, _: f"bloat@server0:step{some_step(random)}:shard.applied"),
     Scenario("slow-worker", "a worker gets 1 % of a processor or less; where others wait for it, the launcher names it",
-             starve(VICTIM, until_named=SYNCHRONOUS), anywhere, why_not=limits.no_processor_limit, step_ms=120, also=slowness.not_named(VICTIM, SYNCHRONOUS)),
+             starve(VICTIM, until_named=SYNCHRONOUS), anywhere, why_not=limits.no_processor_limit, step_ms=120, busy_ms=20,
+             also=slowness.not_named(VICTIM, SYNCHRONOUS)),
     Scenario("slow-server", "a server gets 1 % of a processor or less", starve("server 0"), has_servers,
              why_not=limits.no_processor_limit, step_ms=60, also=slowness.takes_too_much),
     Scenario("clock-set", "the clock of the day jumps by two hours, to and fro, five times a second", planned, anywhere,
