@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kNewestSchema = 1;
+// Of a rank's metrics, in memory at a time.
+constexpr std::size_t kMetricsPieceBytes = std::size_t{64} << 10;
 constexpr std::string_view kSchemaPrefix = "ringside.summary/";
 
 // The number in a schema such as "ringside.summary/1". Absent if the schema is not Ringside's.
@@ -67,7 +69,7 @@ void ForEachMetricsLine(const fs::path& path, const std::function<void(std::stri
   std::error_code ignored;  // opening says more
   if (!fs::exists(path, ignored)) return;
   const RegularFile file(path.string());
-  std::vector<std::byte> piece(kMaxMetricsLineBytes);
+  std::vector<std::byte> piece(kMetricsPieceBytes);
   std::string text;  // begins with a line that has not been taken
   for (std::uint64_t offset = 0, count = piece.size(); count == piece.size(); offset += count) {
     count = file.ReadAt(offset, piece);

@@ -62,8 +62,8 @@ nlohmann::json ReadJsonFile(const std::filesystem::path& path);
 
 /// Calls `take` for each line of a rank's metrics, without its newline; for none where there is no
 /// such file. Holds a part of the file at a time, so a long run can be read. Throws `DataError`,
-/// also for a line that is longer than `kMaxMetricsLineBytes`, though one below twice that may
-/// pass.
+/// also for a line that is longer than `kMaxMetricsLineBytes`, though one that is up to 64 KiB
+/// longer may pass.
 void ForEachMetricsLine(const std::filesystem::path& path,
                         const std::function<void(std::string_view)>& take);
 

@@ -1,7 +1,9 @@
 #include "ringside/experiments/system/trusted_path.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -32,6 +34,8 @@ class Walk {
   enum class Missing { kRefuse, kMake };
 
   Walk(const fs::path& directory, Missing missing) : missing_(missing) {
+    here_ = OpenWithoutLinks(directory);
+    if (here_.get() >= 0) return;
     Add(directory);
     here_ = Open(directory.is_absolute() ? "/" : ".");
     while (!parts_.empty()) {
@@ -46,6 +50,16 @@ class Walk {
  private:
   [[noreturn]] static void Throw(int error, const std::string& part) {
     throw WalkError{std::string(std::strerror(error)) + " ('" + part + "')"};
+  }
+
+  /// The directory, if it is there and no part of its path is a symbolic link. Otherwise none, as
+  /// under a kernel before Linux 5.6: then each part has to be looked at.
+  static FileDescriptor OpenWithoutLinks(const fs::path& directory) {
+    const std::string path = directory.empty() ? "." : directory.string();
+    const open_how how{
+        .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .mode = 0, .resolve = RESOLVE_NO_SYMLINKS};
+    const long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof(how));
+    return FileDescriptor(static_cast<int>(fd));
   }
 
   /// Adds the parts of a relative or absolute path in front of those that are left.

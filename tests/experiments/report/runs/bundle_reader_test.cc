@@ -115,7 +115,7 @@ TEST_F(BundleReaderTest, ReadsWhatLiesBesideTheSummary) {
   EXPECT_TRUE(run.network.is_null());
 }
 
-// The file is read in parts of 1 MiB.
+// The file is read in parts.
 TEST_F(BundleReaderTest, ReadsTheMetricsOfALongRun) {
   constexpr std::size_t kSteps = 70'000;
   Write("one", kGood);
