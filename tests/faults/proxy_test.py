@@ -1,4 +1,4 @@
-"""The fault proxy itself: which new connections meet silence, and which bits flip."""
+"""The fault proxy itself: which new connections meet silence, which message is held back, and which bits flip."""
 import fcntl
 import os
 import pathlib
