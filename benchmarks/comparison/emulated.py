@@ -26,7 +26,8 @@ def limited(output):
     """Whether the machine could not carry the network: what train or bench says about itself. A link that is not as asked
     counts, too. A run that was too short to be judged is not limited."""
     fidelity = output.get("fidelity") or {}
-    links_ok = output.get("link_ok", (output.get("network") or {}).get("ok"))  # of train, or of bench
+    # That of train has the text of the network, and what became of its links apart. That of bench has the record of the network.
+    links_ok = output["link_ok"] if "link_ok" in output else (output.get("network") or {}).get("ok")
     return fidelity.get("verdict") == "limited" or links_ok is False
 
 

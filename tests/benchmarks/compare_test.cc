@@ -181,7 +181,7 @@ echo $((runs + 1)) > "$TMPDIR/runs"
 verdict=ok
 step=120
 if [ "$runs" -lt 2 ]; then verdict=limited; step=300; fi
-echo '{"step_ms": {"median": '$step'}, "bound_ms": 100,
+echo '{"step_ms": {"median": '$step'}, "bound_ms": 100, "network": "hosts=4,rate=1Gbps", "link_ok": true,
        "fidelity": {"verdict": "'$verdict'", "limited_by": []}}'
 )");
   ASSERT_EQ(rows.size(), 1U);
