@@ -20,8 +20,9 @@ struct PushInfo {
   /// Of its update, >= 0; absent: the schedule decides. Workers that push to one update have the
   /// same.
   std::optional<double> learning_rate = {};
-  /// Its worker has sent it before, over a connection that was lost. It may be in use already.
-  bool again = false;
+  /// How often its worker has sent it before, over connections that were lost. If not 0, it may be
+  /// in use already.
+  std::uint8_t repeats = 0;
 };
 
 /// What a shard does with one push. The members are in the order of the actions.

@@ -23,21 +23,6 @@ std::string WorkerList(const std::vector<int>& workers) {
 
 }  // namespace
 
-void AnswerQueue::Add(PendingReply& reply, ParameterReply answer) {
-  reply.answer_ = std::move(answer);
-  reply.next_ = nullptr;
-  (last_ == nullptr ? first_ : last_->next_) = &reply;
-  last_ = &reply;
-}
-
-void AnswerQueue::SendAll() {
-  last_ = nullptr;
-  while (first_ != nullptr) {
-    PendingReply& reply = *std::exchange(first_, first_->next_);
-    reply.Send(std::move(reply.answer_));
-  }
-}
-
 ShardCounters& ShardCounters::operator+=(const ShardCounters& other) {
   bytes_received += other.bytes_received;
   bytes_sent += other.bytes_sent;
@@ -53,14 +38,18 @@ ShardServer::ShardServer(const PlanInfo::ServedSlice& slice, int workers,
                          const std::optional<OptimizerOptions>& optimizer,
                          std::unique_ptr<Consistency> consistency, Timeline& timeline,
                          const CodecOptions& codec, int server)
-    : server_(server),
-      slice_(static_cast<int>(slice.index)),
-      bucket_(static_cast<int>(slice.bucket)),
+    : bucket_(static_cast<int>(slice.bucket)),
       leads_(slice.leads),
       elements_(slice.elements),
       push_bytes_(WireFloats(codec, elements_) * sizeof(float)),
       reply_bytes_(WireFloats(ReplyCodec(codec), elements_) * sizeof(float)),
       timeline_(timeline),
+      events_(timeline, {.server = server,
+                         .index = static_cast<int>(slice.index),
+                         .bucket = bucket_,
+                         .elements = elements_,
+                         .push_bytes = push_bytes_,
+                         .reply_bytes = reply_bytes_}),
       shard_(elements_, workers, optimizer, codec),
       consistency_(std::move(consistency)),
       last_(static_cast<std::size_t>(workers)),
@@ -138,7 +127,7 @@ AnswerQueue ShardServer::TakeNew(const PushInfo& push, PayloadPtr gradient, Pend
   const PushDecision verdict = consistency_->OnPush(push, shard_.version());
   pushed_ = true;
   counters_.bytes_received += push_bytes_;
-  RecordPush(push, arrived);
+  events_.AddPush(push, arrived);
   LastPush& last = last_[static_cast<std::size_t>(push.worker)].emplace(
       LastPush{.reply = &reply,
                .deadline = deadline,
@@ -160,16 +149,21 @@ AnswerQueue ShardServer::TakeNew(const PushInfo& push, PayloadPtr gradient, Pend
 // Nothing else of the push needs to be compared: it carries the same proof as the first one.
 bool ShardServer::IsRepeated(const PushInfo& push) const {
   const LastPush* last = LastOf(push.worker);
-  return push.again && last != nullptr && last->push.step == push.step &&
+  return push.repeats > 0 && last != nullptr && last->push.step == push.step &&
          last->push.version == push.version;
 }
 
 AnswerQueue ShardServer::TakeAgain(const PushInfo& push, PendingReply& reply,
                                    PendingReply*& replaced) {
   LastPush& last = *LastOf(push.worker);
+  if (push.repeats < last.push.repeats) {
+    throw RefusedError(RefusalCode::kDuplicate,
+                       "this push has come over a newer connection already");
+  }
   AnswerQueue answers;
   const ParameterRef parameters = last.due ? ParameterRef(0) : shard_.Reply();
   replaced = std::exchange(last.reply, &reply);
+  last.push.repeats = push.repeats;
   last.replied_by = Deadline::Clock::now();
   last.gone_at.reset();
   if (!last.due) AddAnswer(last, parameters, answers);
@@ -219,7 +213,7 @@ void ShardServer::Apply(const Update& update, float scale, std::int64_t step, in
         WorkerList(contributors_) + " for bucket " + std::to_string(bucket_) + " at step " +
         std::to_string(step) + " is not finite");
   }
-  RecordUpdate(step, last, begin);
+  events_.AddUpdate(step, shard_.version(), last, begin);
   contributors_.clear();
   if (leads_) ++counters_.updates;
 }
@@ -240,52 +234,9 @@ AnswerQueue ShardServer::TakeAnswers(std::span<const int> workers) {
 
 void ShardServer::AddAnswer(LastPush& last, const ParameterRef& parameters, AnswerQueue& answers) {
   counters_.bytes_sent += reply_bytes_;
-  RecordAnswer(last);
+  events_.AddAnswer(last.push, shard_.version(), last.dropped ? -1 : last.staleness);
   answers.Add(*std::exchange(last.reply, nullptr),
               {parameters, shard_.version(), last.staleness, last.dropped});
-}
-
-ChunkEvent ShardServer::EventOf(ChunkPhase phase, ChunkAction action, const PushInfo& push,
-                                Timeline::Clock::time_point at) const {
-  ChunkEvent event;
-  event.begin = event.end = at;
-  event.step = push.step;
-  event.elements = elements_;
-  event.version = push.version;
-  event.bucket = bucket_;
-  event.piece = slice_;
-  event.server = server_;
-  event.peer = push.worker;
-  event.phase = phase;
-  event.action = action;
-  return event;
-}
-
-void ShardServer::RecordPush(const PushInfo& push, Timeline::Clock::time_point arrived) const {
-  if (!timeline_.enabled()) return;
-  ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kReceive, push, arrived);
-  event.bytes = push_bytes_;
-  event.end = Timeline::Clock::now();
-  timeline_.AddChunk(event);
-}
-
-void ShardServer::RecordUpdate(std::int64_t step, int last,
-                               Timeline::Clock::time_point begin) const {
-  if (!timeline_.enabled()) return;
-  ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kUpdate,
-                             {.worker = last, .step = step, .version = shard_.version()}, begin);
-  event.end = Timeline::Clock::now();
-  timeline_.AddChunk(event);
-}
-
-void ShardServer::RecordAnswer(const LastPush& last) const {
-  if (!timeline_.enabled()) return;
-  ChunkEvent event =
-      EventOf(ChunkPhase::kPull, ChunkAction::kSend, last.push, Timeline::Clock::now());
-  event.bytes = reply_bytes_;
-  event.version = shard_.version();
-  event.staleness = last.dropped ? -1 : last.staleness;
-  timeline_.AddChunk(event);
 }
 
 ShardServer::LastPush* ShardServer::LastOf(int worker) {

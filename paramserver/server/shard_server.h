@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "ringside/common/codec/codec.h"
@@ -18,57 +17,14 @@
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/optim/optimizer.h"
 #include "ringside/paramserver/server/consistency.h"
+#include "ringside/paramserver/server/pending_reply.h"
 #include "ringside/paramserver/server/shard.h"
+#include "ringside/paramserver/server/slice_events.h"
 #include "ringside/paramserver/wire/payload_pool.h"
 #include "ringside/paramserver/wire/refusal.h"
 #include "ringside/paramserver/wire/server_plan.h"
 
 namespace ringside {
-
-/// Parameters for one worker.
-struct ParameterReply {
-  ParameterRef parameters;
-  std::int64_t version = 0;
-  std::int64_t staleness = 0;  ///< Updates applied since the gradient's parameters.
-  bool dropped = false;        ///< The gradient came too late to be used.
-};
-
-/// A push that has arrived. It must be answered exactly once, now or later. A call of either method
-/// may end the life of the object. Neither method throws or blocks.
-class PendingReply {
- public:
-  virtual ~PendingReply() = default;
-  virtual void Send(ParameterReply answer) = 0;
-  virtual void Refuse(const Refusal& refusal) = 0;
-
- private:
-  friend class AnswerQueue;
-  ParameterReply answer_;
-  PendingReply* next_ = nullptr;
-};
-
-/// Replies whose answers are known but not yet sent. The replies themselves are the nodes of a
-/// linked list, so nothing is allocated.
-class AnswerQueue {
- public:
-  AnswerQueue() = default;
-  AnswerQueue(AnswerQueue&& other) noexcept
-      : first_(std::exchange(other.first_, nullptr)), last_(std::exchange(other.last_, nullptr)) {}
-  AnswerQueue& operator=(AnswerQueue&& other) noexcept {
-    std::swap(first_, other.first_);
-    std::swap(last_, other.last_);
-    return *this;
-  }
-
-  void Add(PendingReply& reply, ParameterReply answer);
-  /// Sends all answers in the order in which they were added. Each call may end the life of its
-  /// reply.
-  void SendAll();
-
- private:
-  PendingReply* first_ = nullptr;
-  PendingReply* last_ = nullptr;
-};
 
 struct ShardCounters {
   std::uint64_t bytes_received = 0;  ///< Bytes of gradients.
@@ -112,8 +68,9 @@ class ShardServer {
   /// See `Consistency::OnRetire`.
   void Retire(int worker, std::int64_t barrier);
 
-  /// If `push.again` is set and the shard has had this push, `reply` takes the place of the earlier
-  /// reply, and `gradient` is not looked at.
+  /// If `push.repeats` is set and the shard has had this push, `reply` takes the place of the
+  /// earlier reply, and `gradient` is not looked at. A repeat that comes after a later one is
+  /// refused.
   ///
   /// Throws `RefusedError` and changes nothing. After any other exception the shard is broken: it
   /// refuses all pushes and reads, and the caller must refuse the waiting pushes. In both cases
@@ -174,12 +131,6 @@ class ShardServer {
   AnswerQueue TakeAgain(const PushInfo& push, PendingReply& reply, PendingReply*& replaced);
   void Use(LastPush& last, const PushDecision& verdict, PayloadPtr gradient);
   void Break(int worker);
-  /// An event of this slice that begins and ends at `at`.
-  ChunkEvent EventOf(ChunkPhase phase, ChunkAction action, const PushInfo& push,
-                     Timeline::Clock::time_point at) const;
-  void RecordPush(const PushInfo& push, Timeline::Clock::time_point arrived) const;
-  void RecordUpdate(std::int64_t step, int last, Timeline::Clock::time_point begin) const;
-  void RecordAnswer(const LastPush& last) const;
   /// `last`: the worker whose push completed the update; -1: none did.
   void Apply(const Update& update, float scale, std::int64_t step, int last);
   AnswerQueue TakeAnswers(std::span<const int> workers);
@@ -190,14 +141,13 @@ class ShardServer {
   LastPush* LastOf(int worker);
   const LastPush* LastOf(int worker) const;
 
-  const int server_;
-  const int slice_;
   const int bucket_;
   const bool leads_;  // updates, staleness and dropped pushes are counted for buckets, not slices
   const std::size_t elements_;
   const std::size_t push_bytes_;   // of a gradient on the wire
   const std::size_t reply_bytes_;  // of the parameters that answer a push
   Timeline& timeline_;
+  const SliceEvents events_;
   int state_per_parameter_ = 0;
 
   mutable std::mutex mutex_;  // guards everything below

@@ -196,8 +196,8 @@ ParameterRef ShardTable::ReadState(const FrameHeader& header) {
 void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingReply& reply) {
   ShardServer& shard = Find(header);
   const PushInfo push{static_cast<int>(header.worker), header.step, header.version,
-                      header.learning_rate, header.again};
-  if (header.again) OnWorkerBack(header.worker);
+                      header.learning_rate, header.repeats};
+  if (header.repeats > 0) OnWorkerBack(header.worker);
   // A worker may receive the answer where its gradient was. So a part of an answer that was lost
   // may lie in a push that is sent again. Nobody reads it there.
   if (context_.options.Get(kCheckPushes) && !shard.HasHad(push)) CheckChecksum(header, *gradient);

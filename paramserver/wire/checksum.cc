@@ -7,7 +7,7 @@ namespace ringside {
 
 std::uint32_t ChecksumOf(FrameHeader header, std::span<const Piece> payload) {
   header.checksum.reset();
-  header.again = false;  // a push that is sent again keeps its checksum
+  header.repeats = 0;  // a push that is sent again keeps its checksum
   const auto encoded = EncodeHeader(header);
   const XXH64_hash_t seed = XXH3_64bits(encoded.data(), encoded.size());
   if (payload.size() == 1) {

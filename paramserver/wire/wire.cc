@@ -20,7 +20,8 @@ struct RawHeader {
   std::uint32_t slice;
   std::uint32_t bucket;
   std::uint16_t part;
-  std::uint16_t flags;
+  std::uint8_t flags;
+  std::uint8_t repeats;
   std::int64_t step;
   std::int64_t version;
   std::int64_t staleness_or_rate;
@@ -29,21 +30,19 @@ struct RawHeader {
 };
 static_assert(sizeof(RawHeader) == FrameHeader::kBytes);
 
-constexpr std::uint16_t kDroppedFlag = 1;
-constexpr std::uint16_t kRefusedFlag = 2;
-constexpr std::uint16_t kRateFlag = 4;
-constexpr std::uint16_t kChecksumFlag = 8;
-constexpr std::uint16_t kAgainFlag = 16;
+constexpr std::uint8_t kDroppedFlag = 1;
+constexpr std::uint8_t kRefusedFlag = 2;
+constexpr std::uint8_t kRateFlag = 4;
+constexpr std::uint8_t kChecksumFlag = 8;
 constexpr std::uint16_t kKinds = 6;
 // What every reader refuses.
 constexpr std::uint64_t kTooManyBytes = std::numeric_limits<std::uint32_t>::max();
 static_assert(kTooManyBytes > FrameHeader::kMaxPayload);
 
-std::uint16_t FlagsOf(const FrameHeader& header) {
-  return static_cast<std::uint16_t>(
+std::uint8_t FlagsOf(const FrameHeader& header) {
+  return static_cast<std::uint8_t>(
       (header.dropped ? kDroppedFlag : 0) | (header.refused ? kRefusedFlag : 0) |
-      (header.learning_rate ? kRateFlag : 0) | (header.checksum ? kChecksumFlag : 0) |
-      (header.again ? kAgainFlag : 0));
+      (header.learning_rate ? kRateFlag : 0) | (header.checksum ? kChecksumFlag : 0));
 }
 
 // No message has both.
@@ -75,8 +74,13 @@ const char* FrameErrorText(FrameError error) {
 FrameHeader AnswerTo(FrameHeader request) {
   request.learning_rate.reset();
   request.checksum.reset();
-  request.again = false;
+  request.repeats = 0;
   return request;
+}
+
+void CountRepeat(FrameHeader& request) {
+  constexpr std::uint8_t kMost = std::numeric_limits<std::uint8_t>::max();
+  if (request.kind == FrameKind::kPushPull && request.repeats < kMost) ++request.repeats;
 }
 
 std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& header) {
@@ -89,6 +93,7 @@ std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& heade
       .bucket = header.bucket,
       .part = header.part,
       .flags = FlagsOf(header),
+      .repeats = header.repeats,
       .step = header.step,
       .version = header.version,
       .staleness_or_rate = StalenessOrRateOf(header),
@@ -124,7 +129,7 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
             .refused = (raw.flags & kRefusedFlag) != 0,
             .payload_bytes = raw.payload_bytes,
             .checksum = checksum,
-            .again = (raw.flags & kAgainFlag) != 0};
+            .repeats = raw.repeats};
   return FrameError::kNone;
 }
 

@@ -23,7 +23,7 @@ enum class FrameKind : std::uint16_t {
 struct FrameHeader {
   static constexpr std::size_t kBytes = 56;
   static constexpr std::uint32_t kMagic = 0x53505352;  // "RSPS"
-  static constexpr std::uint16_t kProtocol = 4;
+  static constexpr std::uint16_t kProtocol = 5;
   static constexpr std::uint64_t kMaxPayload = (std::uint64_t{2} << 30) - 1 - kBytes;
 
   FrameKind kind = FrameKind::kPushPull;
@@ -40,8 +40,9 @@ struct FrameHeader {
   bool refused = false;  ///< Reply over a stream: the payload is a `Refused`.
   std::uint64_t payload_bytes = 0;
   std::optional<std::uint32_t> checksum = {};  ///< Push: `ChecksumOf` it.
-  /// Push: it is sent again, because its connection was lost. The server may have used it already.
-  bool again = false;
+  /// Push: how often it was sent before, over connections that were lost; 255: so often or more. If
+  /// not 0, the server may have used it already.
+  std::uint8_t repeats = 0;
 };
 
 /// What can be wrong in a received header.
@@ -50,6 +51,8 @@ const char* FrameErrorText(FrameError error);
 
 /// The header of an answer to `request`: without what only a push has.
 FrameHeader AnswerTo(FrameHeader request);
+/// The request is sent once more, because its connection was lost. Only pushes count that.
+void CountRepeat(FrameHeader& request);
 
 std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& header);
 /// Reads the header from `bytes`, the first bytes of a message of `message_bytes`. Fills `header`

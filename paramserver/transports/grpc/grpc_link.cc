@@ -314,7 +314,7 @@ void GrpcLink::Mend() {
       request.observer->Failed(
           ErrorOf(Describe(request.header), WhyLost(request.place, request.status)));
     } else {
-      request.header.again = request.header.kind == FrameKind::kPushPull;
+      CountRepeat(request.header);
       Make(std::move(request), false);
     }
     lock.lock();

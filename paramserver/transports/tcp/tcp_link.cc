@@ -405,7 +405,7 @@ bool TcpLink::SendAgain(Connection& connection, const std::shared_ptr<FrameStrea
       call = connection.open[next];
       call->in_stream = true;
     }
-    call->header.again = call->told_sent && call->header.kind == FrameKind::kPushPull;
+    if (call->told_sent) CountRepeat(call->header);
     Send(*call, *stream);
   }
 }

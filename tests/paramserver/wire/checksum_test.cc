@@ -62,8 +62,8 @@ TEST(Checksum, LeavesItselfOut) {
   const OwnedPayload payload{SampleBytes()};
   header.checksum = ChecksumOf(header, payload.pieces());
   EXPECT_EQ(ChecksumOf(header, payload.pieces()), header.checksum);
-  header.again = true;
-  EXPECT_EQ(ChecksumOf(header, payload.pieces()), header.checksum) << "and the mark";
+  header.repeats = 2;
+  EXPECT_EQ(ChecksumOf(header, payload.pieces()), header.checksum) << "and the number of repeats";
 }
 
 }  // namespace

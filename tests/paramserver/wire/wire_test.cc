@@ -18,7 +18,8 @@ FrameHeader Sample() {
           .version = -5,
           .staleness = 6,
           .dropped = true,
-          .payload_bytes = 700};
+          .payload_bytes = 700,
+          .repeats = 8};
 }
 
 TEST(FrameHeader, SurvivesTheWire) {
@@ -34,6 +35,7 @@ TEST(FrameHeader, SurvivesTheWire) {
   EXPECT_EQ(header.staleness, 6);
   EXPECT_TRUE(header.dropped);
   EXPECT_EQ(header.payload_bytes, 700U);
+  EXPECT_EQ(header.repeats, 8);
 }
 
 /// The documented layout, byte by byte where it matters to another implementation.
@@ -43,18 +45,34 @@ TEST(FrameHeader, HasTheDocumentedLayout) {
   EXPECT_EQ(bytes.size(), 56U);
   EXPECT_EQ(at(0), 'R');
   EXPECT_EQ(at(3), 'S');
-  EXPECT_EQ(at(4), 4);   // protocol: another layout needs another number
+  EXPECT_EQ(at(4), 5);   // protocol: another layout needs another number
   EXPECT_EQ(at(6), 4);   // kind
   EXPECT_EQ(at(8), 1);   // worker
   EXPECT_EQ(at(12), 9);  // slice
   EXPECT_EQ(at(16), 2);  // bucket
   EXPECT_EQ(at(20), 3);  // part
   EXPECT_EQ(at(22), 1);  // flags
+  EXPECT_EQ(at(23), 8);  // repeats
   EXPECT_EQ(at(29), 1);  // step
   EXPECT_EQ(at(32), 0xfb);
   EXPECT_EQ(at(40), 6);
   EXPECT_EQ(at(48), 700 % 256);
   EXPECT_EQ(at(52), 0);
+}
+
+TEST(FrameHeader, CountsTheRepeatsOfPushesUpToTheMost) {
+  FrameHeader push{.kind = FrameKind::kPushPull};
+  CountRepeat(push);
+  EXPECT_EQ(push.repeats, 1);
+  push.repeats = 254;
+  CountRepeat(push);
+  EXPECT_EQ(push.repeats, 255);
+  CountRepeat(push);
+  EXPECT_EQ(push.repeats, 255) << "and not 0, which is a first push";
+  FrameHeader pull{.kind = FrameKind::kPull};
+  CountRepeat(pull);
+  EXPECT_EQ(pull.repeats, 0);
+  EXPECT_EQ(AnswerTo(push).repeats, 0);
 }
 
 TEST(FrameHeader, AChecksumLiesAtTheEnd) {

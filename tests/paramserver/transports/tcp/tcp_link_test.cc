@@ -134,12 +134,12 @@ class TcpLinkTest : public ::testing::Test {
     server_ = Accept();
     Greet(*server_);
   }
-  /// Receives the push of this slice, and whether it has the mark of one that is sent again.
-  void ExpectPush(std::uint32_t slice, bool again) {
+  /// Receives the push of this slice, which says how often it was sent before.
+  void ExpectPush(std::uint32_t slice, int repeats) {
     const auto request = server_->Receive();
     ASSERT_TRUE(request);
     EXPECT_EQ(request->header.slice, slice);
-    EXPECT_EQ(request->header.again, again);
+    EXPECT_EQ(request->header.repeats, repeats);
     EXPECT_EQ(request->header.payload_bytes, kElements * sizeof(float));
   }
 
@@ -264,18 +264,18 @@ TEST_F(TcpLinkTest, AServerThatLeavesInTheMiddleOfAPayloadFailsAllCalls) {
 TEST_F(TcpLinkTest, WhatHasNoReplyIsSentAgainOverANewConnection) {
   ToldCall& answered = Push(1);
   ToldCall& lost = Push(2);
-  ExpectPush(1, false);
-  ExpectPush(2, false);
+  ExpectPush(1, 0);
+  ExpectPush(2, 0);
   Reply(1, std::vector<float>(kElements, 1.0F));
   EXPECT_FALSE(answered.Await());
   server_->Close();
   AcceptAgain();
-  ExpectPush(2, true);
+  ExpectPush(2, 1);
   Reply(2, std::vector<float>(kElements, 2.0F));
   EXPECT_FALSE(lost.Await());
   EXPECT_EQ(space_.params()[0], 2.0F);
   ToldCall& next = Push(3);
-  ExpectPush(3, false);
+  ExpectPush(3, 0);
   Reply(3, std::vector<float>(kElements, 3.0F));
   EXPECT_FALSE(next.Await());
   EXPECT_EQ(link_->reconnects(), 1);
@@ -288,7 +288,7 @@ TEST_F(TcpLinkTest, AReplyThatWasCutIsTakenFromTheNextOne) {
   EXPECT_TRUE(server_->Send(header, std::vector<std::byte>(100)));
   server_->Close();
   AcceptAgain();
-  ExpectPush(1, true);
+  ExpectPush(1, 1);
   Reply(1, std::vector<float>(kElements, 5.0F));
   EXPECT_FALSE(call.Await());
   EXPECT_EQ(space_.params()[0], 5.0F);
@@ -301,11 +301,23 @@ TEST_F(TcpLinkTest, ACallThatBeginsMeanwhileIsSentOverTheNewConnection) {
   server_ = Accept();  // the greeting waits
   ToldCall& second = Push(2);
   Greet(*server_);
-  ExpectPush(1, true);
-  ExpectPush(2, false);
+  ExpectPush(1, 1);
+  ExpectPush(2, 0);
   for (const std::uint32_t slice : {1U, 2U}) Reply(slice, std::vector<float>(kElements, 1.0F));
   EXPECT_FALSE(first.Await());
   EXPECT_FALSE(second.Await());
+}
+
+TEST_F(TcpLinkTest, EachRepeatOfAPushSaysHowManyThereWereBefore) {
+  ToldCall& call = Push(1);
+  for (int repeats = 0; repeats < kReconnectsInVain; ++repeats) {
+    ExpectPush(1, repeats);
+    server_->Close();
+    AcceptAgain();
+  }
+  ExpectPush(1, kReconnectsInVain);
+  Reply(1, std::vector<float>(kElements, 1.0F));
+  EXPECT_FALSE(call.Await());
 }
 
 TEST_F(TcpLinkTest, AConnectionThatBringsNothingIsNotMadeAgain) {

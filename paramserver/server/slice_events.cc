@@ -1,0 +1,49 @@
+#include "ringside/paramserver/server/slice_events.h"
+
+namespace ringside {
+
+ChunkEvent SliceEvents::EventOf(ChunkPhase phase, ChunkAction action, std::int64_t step, int peer,
+                                Time begin) const {
+  ChunkEvent event;
+  event.begin = begin;
+  event.end = Timeline::Clock::now();
+  event.step = step;
+  event.elements = slice_.elements;
+  event.bucket = slice_.bucket;
+  event.piece = slice_.index;
+  event.server = slice_.server;
+  event.peer = peer;
+  event.phase = phase;
+  event.action = action;
+  return event;
+}
+
+void SliceEvents::AddPush(const PushInfo& push, Time arrived) const {
+  if (!timeline_.enabled()) return;
+  ChunkEvent event =
+      EventOf(ChunkPhase::kPush, ChunkAction::kReceive, push.step, push.worker, arrived);
+  event.bytes = slice_.push_bytes;
+  event.version = push.version;
+  timeline_.AddChunk(event);
+}
+
+void SliceEvents::AddUpdate(std::int64_t step, std::int64_t version, int last, Time begin) const {
+  if (!timeline_.enabled()) return;
+  ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kUpdate, step, last, begin);
+  event.version = version;
+  timeline_.AddChunk(event);
+}
+
+void SliceEvents::AddAnswer(const PushInfo& push, std::int64_t version,
+                            std::int64_t staleness) const {
+  if (!timeline_.enabled()) return;
+  ChunkEvent event = EventOf(ChunkPhase::kPull, ChunkAction::kSend, push.step, push.worker,
+                             Timeline::Clock::now());
+  event.end = event.begin;
+  event.bytes = slice_.reply_bytes;
+  event.version = version;
+  event.staleness = staleness;
+  timeline_.AddChunk(event);
+}
+
+}  // namespace ringside

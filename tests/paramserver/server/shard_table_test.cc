@@ -1,0 +1,184 @@
+// Tests what a server's table decides: workers that are dropped, and pushes with a checksum.
+#include "ringside/paramserver/server/shard_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/store.h"
+#include "ringside/paramserver/wire/checksum.h"
+#include "tests/paramserver/server/fake_reply.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// The table of the only server. It has one slice, of two parameters that are 0.
+class StartedTableTest : public ::testing::Test {
+ protected:
+  void StartTable(int workers, ShardTable::MakeConsistency make_consistency,
+                  const StrategyOptions& options = {}) {
+    table_.emplace(ServerContext{.index = 0,
+                                 .servers = 1,
+                                 .workers = workers,
+                                 .store = store_,
+                                 .comm = comm_,
+                                 .optimizer = optimizer_,
+                                 .schedule = schedule_,
+                                 .timeline = timeline_,
+                                 .options = options,
+                                 .drops_lost_workers = true},
+                   std::move(make_consistency));
+    table_->Start({.worker = 0,
+                   .workers = static_cast<std::uint32_t>(workers),
+                   .server = 0,
+                   .servers = 1,
+                   .fingerprint = 1,
+                   .step = 0,
+                   .slices = {{.elements = 2, .leads = true}}});
+    table_->Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
+                 OwnedPayload(std::vector<float>{0, 0}));
+  }
+
+  InProcessStore store_;
+  const CommOptions comm_;
+  const OptimizerOptions optimizer_;
+  const Schedule schedule_{{.base = 1.0}};
+  Timeline timeline_;
+  std::optional<ShardTable> table_;
+  FakeReply first_, second_;
+};
+
+class DroppedWorkerTest : public StartedTableTest {
+ protected:
+  void Start(ShardTable::MakeConsistency make_consistency) {
+    StartTable(3, std::move(make_consistency));
+  }
+
+  static FrameHeader PushOf(std::uint32_t worker) { return {.worker = worker, .payload_bytes = 8}; }
+
+  RefusalCode CodeOfPush(std::uint32_t worker) {
+    FakeReply reply;
+    try {
+      table_->Push(PushOf(worker), Ones(), reply);
+    } catch (const RefusedError& error) {
+      EXPECT_EQ(error.refusal().culprit, "worker " + std::to_string(worker));
+      return error.refusal().code;
+    }
+    ADD_FAILURE() << "the push was not refused";
+    return RefusalCode::kAborted;
+  }
+};
+
+class CheckedPushTest : public StartedTableTest {
+ protected:
+  void SetUp() override {
+    StrategyOptions options;
+    options.Set(kCheckPushes, true);
+    StartTable(
+        2, [this] { return MakeSynchronous(2, schedule_); }, options);
+  }
+
+  static FrameHeader PushOf(std::uint32_t worker) {
+    FrameHeader header{.worker = worker, .payload_bytes = 8};
+    header.checksum = ChecksumOf(header, Ones()->pieces());
+    return header;
+  }
+
+  /// What the refusal of this push says; empty: it was not refused.
+  std::string Refused(const FrameHeader& header, PayloadPtr gradient) {
+    FakeReply reply;
+    try {
+      table_->Push(header, std::move(gradient), reply);
+    } catch (const RefusedError& error) {
+      EXPECT_EQ(error.refusal().code, RefusalCode::kInvalid);
+      EXPECT_EQ(error.refusal().culprit, "worker 1");
+      return error.refusal().message;
+    }
+    return "";
+  }
+};
+
+TEST_F(CheckedPushTest, IsRefusedAfterAChangeAndCountsWithoutOne) {
+  table_->Push(PushOf(0), Ones(), first_);
+  EXPECT_THAT(Refused(PushOf(1), std::make_unique<OwnedPayload>(std::vector<float>{1, 1.5F})),
+              HasSubstr("worker 1 of slice 0 of bucket 0, step 0 arrived with another checksum"));
+  FrameHeader header = PushOf(1);
+  header.version = 1;
+  EXPECT_THAT(Refused(header, Ones()), HasSubstr("arrived with another checksum"));
+  header = PushOf(1);
+  header.checksum.reset();
+  EXPECT_THAT(Refused(header, Ones()), HasSubstr("has no checksum"));
+  EXPECT_EQ(table_->counters().updates, 0);
+  EXPECT_EQ(first_.sent, 0);
+  table_->Push(PushOf(1), Ones(), second_);
+  EXPECT_EQ(table_->counters().updates, 1);
+  EXPECT_EQ(first_.sent, 1);
+  EXPECT_EQ(second_.sent, 1);
+}
+
+TEST_F(CheckedPushTest, IsNotReadAgainWhenItWasTakenBefore) {
+  table_->Push(PushOf(0), Ones(), first_);
+  FrameHeader again = PushOf(0);
+  again.repeats = 1;
+  table_->Push(again, std::make_unique<OwnedPayload>(std::vector<float>{9, 9}), second_);
+  EXPECT_TRUE(first_.refusal.has_value());
+  FakeReply other;
+  table_->Push(PushOf(1), Ones(), other);
+  EXPECT_EQ(second_.sent, 1);
+  EXPECT_EQ(second_.first_parameter, -2.0F);
+}
+
+TEST_F(DroppedWorkerTest, LetsTheOthersGoOnAndIsRefusedItself) {
+  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
+  table_->Push(PushOf(0), Ones(), first_);
+  table_->Push(PushOf(1), Ones(), second_);
+  EXPECT_EQ(first_.sent, 0);
+  table_->Drop(2);
+  EXPECT_EQ(first_.sent, 1);
+  EXPECT_EQ(second_.sent, 1);
+  EXPECT_EQ(CodeOfPush(2), RefusalCode::kDropped);
+  EXPECT_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 2}), RefusedError);
+  EXPECT_EQ(table_->counters().updates, 2) << "the late push is not applied";
+  EXPECT_NO_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 1}));
+}
+
+TEST_F(DroppedWorkerTest, GetsARefusalForThePushThatWaits) {
+  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
+  table_->Push(PushOf(2), Ones(), first_);
+  table_->Drop(2);
+  ASSERT_TRUE(first_.refusal.has_value());
+  EXPECT_EQ(first_.refusal->code, RefusalCode::kDropped);
+  EXPECT_EQ(first_.sent, 0);
+  table_->Drop(2);  // again
+  EXPECT_EQ(table_->counters().waiting, 0);
+}
+
+TEST_F(DroppedWorkerTest, CompletesTheUpdateThatWaitedForIt) {
+  Start([this] { return MakeSynchronous(3, schedule_, 0); });
+  table_->Push(PushOf(0), Ones(), first_);
+  table_->Push(PushOf(1), Ones(), second_);
+  EXPECT_EQ(table_->counters().updates, 0);
+  table_->Drop(2);
+  EXPECT_EQ(table_->counters().updates, 1);
+  EXPECT_EQ(first_.sent, 1);
+  EXPECT_EQ(second_.sent, 1);
+}
+
+TEST_F(DroppedWorkerTest, IsNotGoneBeforeSomebodySaysSo) {
+  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
+  table_->Push(PushOf(2), Ones(), first_);
+  EXPECT_TRUE(table_->OnCallCancelled(PushOf(2), first_));
+  table_->FailExpired(Deadline::Clock::now() + 2 * ShardTable::kGoneGrace);
+  EXPECT_NO_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 1})) << "the job goes on";
+}
+
+}  // namespace
+}  // namespace ringside
