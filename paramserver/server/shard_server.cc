@@ -156,9 +156,10 @@ bool ShardServer::IsRepeated(const PushInfo& push) const {
 AnswerQueue ShardServer::TakeAgain(const PushInfo& push, PendingReply& reply,
                                    PendingReply*& replaced) {
   LastPush& last = *LastOf(push.worker);
-  if (push.repeats < last.push.repeats) {
+  if (push.repeats < last.push.repeats ||
+      (push.repeats == last.push.repeats && push.repeats < FrameHeader::kMostRepeats)) {
     throw RefusedError(RefusalCode::kDuplicate,
-                       "this push has come over a newer connection already");
+                       "this repeat of the push, or a later one, has come already");
   }
   AnswerQueue answers;
   const ParameterRef parameters = last.due ? ParameterRef(0) : shard_.Reply();
@@ -343,10 +344,11 @@ const ShardServer::LastPush* ShardServer::FirstGone() const {
   return first;
 }
 
-void ShardServer::RefuseWaiting(const Refusal& refusal) {
+void ShardServer::RefuseAll(const Refusal& refusal) {
   std::vector<PendingReply*> replies;
   {
     const std::lock_guard lock(mutex_);
+    if (!refused_with_) refused_with_ = refusal;
     for (std::optional<LastPush>& last : last_) {
       if (last && last->waits()) replies.push_back(std::exchange(last->reply, nullptr));
     }
@@ -392,6 +394,7 @@ std::optional<ActivityBoard::Entry> ShardServer::LongestWait() const {
 }
 
 void ShardServer::RequireUsable() const {
+  if (refused_with_) throw RefusedError(*refused_with_);
   if (broken_) {
     throw RefusedError(RefusalCode::kAborted,
                        "an update of bucket " + std::to_string(bucket_) + " has failed");

@@ -68,9 +68,9 @@ class ShardServer {
   /// See `Consistency::OnRetire`.
   void Retire(int worker, std::int64_t barrier);
 
-  /// If `push.repeats` is set and the shard has had this push, `reply` takes the place of the
-  /// earlier reply, and `gradient` is not looked at. A repeat that comes after a later one is
-  /// refused.
+  /// If `push.repeats` is not 0 and the shard has had this push, `reply` takes the place of the
+  /// earlier reply, and `gradient` is not looked at. A repeat that has come before, or that comes
+  /// after a later one, is refused.
   ///
   /// Throws `RefusedError` and changes nothing. After any other exception the shard is broken: it
   /// refuses all pushes and reads, and the caller must refuse the waiting pushes. In both cases
@@ -97,8 +97,8 @@ class ShardServer {
   /// The refusal for a push past its deadline: it names the workers that the push waits for, or the
   /// worker that has gone.
   std::optional<Refusal> Expired(Deadline::Clock::time_point now);
-  /// Refuses all waiting pushes.
-  void RefuseWaiting(const Refusal& refusal);
+  /// Refuses all waiting pushes, and every later push and read.
+  void RefuseAll(const Refusal& refusal);
 
   ShardCounters counters() const;
   /// Of the pushes that wait for another worker, the one that has waited longest.
@@ -156,6 +156,7 @@ class ShardServer {
   bool loaded_ = false;
   bool pushed_ = false;
   bool broken_ = false;                        // an update has failed half-way
+  std::optional<Refusal> refused_with_;        // since `RefuseAll`
   std::vector<std::optional<LastPush>> last_;  // by worker
   std::vector<std::optional<Deadline::Clock::time_point>> connected_;  // last, by worker
   std::vector<int> contributors_;                                      // workers in the open update

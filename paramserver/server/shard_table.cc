@@ -197,6 +197,7 @@ void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingRep
   ShardServer& shard = Find(header);
   const PushInfo push{static_cast<int>(header.worker), header.step, header.version,
                       header.learning_rate, header.repeats};
+  // Also for a late repeat, which is refused. A worker that has ended is then named later.
   if (header.repeats > 0) OnWorkerBack(header.worker);
   // A worker may receive the answer where its gradient was. So a part of an answer that was lost
   // may lie in a push that is sent again. Nobody reads it there.
@@ -291,7 +292,7 @@ void ShardTable::Fail(const Refusal& refusal) {
     if (!failure_) failure_ = refusal;
     first = *failure_;
   }
-  for (ShardServer* shard : All()) shard->RefuseWaiting(first);
+  for (ShardServer* shard : All()) shard->RefuseAll(first);
 }
 
 std::span<ShardServer* const> ShardTable::All() const {

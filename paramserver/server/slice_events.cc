@@ -3,10 +3,10 @@
 namespace ringside {
 
 ChunkEvent SliceEvents::EventOf(ChunkPhase phase, ChunkAction action, std::int64_t step, int peer,
-                                Time begin) const {
+                                Time begin, Time end) const {
   ChunkEvent event;
   event.begin = begin;
-  event.end = Timeline::Clock::now();
+  event.end = end;
   event.step = step;
   event.elements = slice_.elements;
   event.bucket = slice_.bucket;
@@ -20,8 +20,8 @@ ChunkEvent SliceEvents::EventOf(ChunkPhase phase, ChunkAction action, std::int64
 
 void SliceEvents::AddPush(const PushInfo& push, Time arrived) const {
   if (!timeline_.enabled()) return;
-  ChunkEvent event =
-      EventOf(ChunkPhase::kPush, ChunkAction::kReceive, push.step, push.worker, arrived);
+  ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kReceive, push.step, push.worker,
+                             arrived, Timeline::Clock::now());
   event.bytes = slice_.push_bytes;
   event.version = push.version;
   timeline_.AddChunk(event);
@@ -29,7 +29,8 @@ void SliceEvents::AddPush(const PushInfo& push, Time arrived) const {
 
 void SliceEvents::AddUpdate(std::int64_t step, std::int64_t version, int last, Time begin) const {
   if (!timeline_.enabled()) return;
-  ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kUpdate, step, last, begin);
+  ChunkEvent event =
+      EventOf(ChunkPhase::kPush, ChunkAction::kUpdate, step, last, begin, Timeline::Clock::now());
   event.version = version;
   timeline_.AddChunk(event);
 }
@@ -37,9 +38,9 @@ void SliceEvents::AddUpdate(std::int64_t step, std::int64_t version, int last, T
 void SliceEvents::AddAnswer(const PushInfo& push, std::int64_t version,
                             std::int64_t staleness) const {
   if (!timeline_.enabled()) return;
-  ChunkEvent event = EventOf(ChunkPhase::kPull, ChunkAction::kSend, push.step, push.worker,
-                             Timeline::Clock::now());
-  event.end = event.begin;
+  const Time now = Timeline::Clock::now();
+  ChunkEvent event =
+      EventOf(ChunkPhase::kPull, ChunkAction::kSend, push.step, push.worker, now, now);
   event.bytes = slice_.reply_bytes;
   event.version = version;
   event.staleness = staleness;

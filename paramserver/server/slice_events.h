@@ -35,8 +35,8 @@ class SliceEvents {
   void AddAnswer(const PushInfo& push, std::int64_t version, std::int64_t staleness) const;
 
  private:
-  ChunkEvent EventOf(ChunkPhase phase, ChunkAction action, std::int64_t step, int peer,
-                     Time begin) const;
+  ChunkEvent EventOf(ChunkPhase phase, ChunkAction action, std::int64_t step, int peer, Time begin,
+                     Time end) const;
 
   Timeline& timeline_;
   const Slice slice_;

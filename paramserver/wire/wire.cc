@@ -79,8 +79,8 @@ FrameHeader AnswerTo(FrameHeader request) {
 }
 
 void CountRepeat(FrameHeader& request) {
-  constexpr std::uint8_t kMost = std::numeric_limits<std::uint8_t>::max();
-  if (request.kind == FrameKind::kPushPull && request.repeats < kMost) ++request.repeats;
+  if (request.kind != FrameKind::kPushPull) return;
+  if (request.repeats < FrameHeader::kMostRepeats) ++request.repeats;
 }
 
 std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& header) {

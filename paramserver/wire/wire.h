@@ -24,6 +24,7 @@ struct FrameHeader {
   static constexpr std::size_t kBytes = 56;
   static constexpr std::uint32_t kMagic = 0x53505352;  // "RSPS"
   static constexpr std::uint16_t kProtocol = 5;
+  static constexpr std::uint8_t kMostRepeats = 255;
   static constexpr std::uint64_t kMaxPayload = (std::uint64_t{2} << 30) - 1 - kBytes;
 
   FrameKind kind = FrameKind::kPushPull;
@@ -40,8 +41,8 @@ struct FrameHeader {
   bool refused = false;  ///< Reply over a stream: the payload is a `Refused`.
   std::uint64_t payload_bytes = 0;
   std::optional<std::uint32_t> checksum = {};  ///< Push: `ChecksumOf` it.
-  /// Push: how often it was sent before, over connections that were lost; 255: so often or more. If
-  /// not 0, the server may have used it already.
+  /// Push: how often it was sent before, over connections that were lost; `kMostRepeats`: so often
+  /// or more. If not 0, the server may have used it already.
   std::uint8_t repeats = 0;
 };
 

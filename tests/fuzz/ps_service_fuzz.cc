@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -128,12 +129,19 @@ std::vector<std::string> FuzzSeeds() {
   session += Call(false, ServerParts::Frame({.kind = FrameKind::kLoad}, true));
   session += Call(false, ServerParts::Frame({.kind = FrameKind::kLoad, .part = 1}, true));
   for (const std::uint32_t worker : {0U, 1U}) {
-    session += Call(false, ServerParts::Frame({.worker = worker}, true));
+    for (const std::uint8_t repeats : {0, 2, 1}) {
+      session += Call(false, ServerParts::Frame({.worker = worker, .repeats = repeats}, true));
+    }
     session += Call(false, ServerParts::Frame({.kind = FrameKind::kPull, .worker = worker}, false));
   }
   session += Call(false, ServerParts::Frame({.kind = FrameKind::kReadState, .part = 1}, false));
   session += Call(false, ServerParts::Frame({.kind = FrameKind::kRetire, .step = 1}, false));
-  std::vector<std::string> seeds{StartOf(0)};
+  PlanInfo last_step = ServerParts::PlanOf(0);
+  last_step.step = std::numeric_limits<std::int64_t>::max();
+  const std::string asynchronous{'\4', '\0'};
+  std::vector<std::string> seeds{
+      asynchronous + StartOf(0),
+      asynchronous + Call(true, ToRequest(last_step).SerializeAsString())};
   for (char consistency = 0; consistency < 5; ++consistency) {
     for (char codec = 0; codec < 3; ++codec) {
       seeds.push_back(std::string{consistency, codec} + session);

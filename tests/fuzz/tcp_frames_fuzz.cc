@@ -38,6 +38,12 @@ std::string StartFrame() {
   return TextOf(EncodeHeader({.kind = FrameKind::kStart, .payload_bytes = plan.size()})) + plan;
 }
 
+std::string HeaderOf(std::uint64_t payload_bytes) {
+  return TextOf(EncodeHeader({.payload_bytes = payload_bytes}));
+}
+
+std::string Repeat(std::uint8_t repeats) { return ServerParts::Frame({.repeats = repeats}, true); }
+
 /// The connection begins with a greeting, unless the worker has shown who it is.
 void Receive(ServerParts& server, const std::string& bytes, bool greeted) {
   std::array<int, 2> ends{};
@@ -73,7 +79,12 @@ std::vector<std::string> FuzzSeeds() {
   const std::string retire = ServerParts::Frame({.kind = FrameKind::kRetire}, false);
   return {std::string(1, '\0') + TextOf(greeting) + pull,
           std::string(1, '\2') + TextOf(greeting) + pull,
-          std::string(1, '\1') + StartFrame() + load + push, std::string(1, '\3') + push + push,
+          std::string(1, '\1') + StartFrame() + load + push,
+          std::string(1, '\3') + push + push,
+          std::string(1, '\3') + push + Repeat(2) + Repeat(1),
+          std::string(1, '\3') + push.substr(0, FrameHeader::kBytes / 2),
+          std::string(1, '\3') + HeaderOf(FrameHeader::kMaxPayload),
+          std::string(1, '\3') + HeaderOf(~std::uint64_t{0}),
           std::string(1, '\3') + load + pull + state + retire + push};
 }
 

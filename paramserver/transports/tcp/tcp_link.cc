@@ -2,8 +2,9 @@
 // server answers the calls of a connection in any order. A reply repeats what its request says of
 // itself, so it is found among the open calls of its connection.
 //
-// A connection that is lost is made again. What has no reply is then sent again, with a mark: the
-// server may have it already, and uses it once (paramserver/wire/README.md).
+// A connection that is lost is made again. What has no reply is then sent again. A push says how
+// often it was sent before: the server may have it already, and uses it once
+// (paramserver/wire/README.md).
 #include "ringside/paramserver/transports/tcp/tcp_link.h"
 
 #include <algorithm>

@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
 #include "ringside/paramserver/server/shard_server.h"
 #include "ringside/paramserver/server/shard_table.h"
-#include "tests/paramserver/server/fake_reply.h"
+#include "tests/paramserver/server/fakes.h"
 
 namespace ringside {
 namespace {
@@ -112,14 +111,14 @@ TEST_F(PushAgainTest, IsANewPushIfTheFirstOneNeverArrived) {
   EXPECT_EQ(again_.first_parameter, -2.0F);
 }
 
-TEST_F(PushAgainTest, IsRefusedWithoutTheMark) {
+TEST_F(PushAgainTest, IsRefusedIfItDoesNotSaySo) {
   StartSynchronous();
   Push(0, lost_);
   EXPECT_TRUE(Lose(lost_));
   EXPECT_THROW(Push(0, again_), RefusedError);
 }
 
-TEST_F(PushAgainTest, AnOlderPushIsRefusedEvenWithTheMark) {
+TEST_F(PushAgainTest, AnOlderPushIsRefusedAlsoAsARepeat) {
   Start(MakeAsynchronous(2, schedule_, {}));
   Push(0, lost_);
   shard_->Push({.worker = 0, .step = 1, .version = 1}, Ones(), other_, Later());
@@ -143,6 +142,53 @@ TEST_F(PushAgainTest, ALateRepeatDoesNotTakeThePlaceOfALaterOne) {
   EXPECT_EQ(again_.sent, 1);
   EXPECT_EQ(again_.first_parameter, -2.0F);
   EXPECT_EQ(late.sent, 0);
+}
+
+TEST_F(PushAgainTest, OneRepeatThatComesTwiceIsTakenOnce) {
+  StartSynchronous();
+  FakeReply copy;
+  Push(0, lost_);
+  Push(0, again_, 1);
+  EXPECT_THROW(Push(0, copy, 1), RefusedError);
+  Push(1, other_);
+  EXPECT_EQ(again_.sent, 1);
+  EXPECT_FALSE(again_.refusal.has_value());
+}
+
+TEST_F(PushAgainTest, RepeatsThatAreNoLongerCountedAreTaken) {
+  StartSynchronous();
+  FakeReply before;
+  Push(0, lost_);
+  Push(0, before, FrameHeader::kMostRepeats);
+  Push(0, again_, FrameHeader::kMostRepeats);
+  EXPECT_TRUE(before.refusal.has_value());
+  Push(1, other_);
+  EXPECT_EQ(again_.sent, 1);
+}
+
+TEST_F(PushAgainTest, ALateRepeatIsRefusedAlsoAfterTheAnswer) {
+  StartSynchronous();
+  FakeReply late;
+  Push(0, lost_);
+  Push(0, again_, 2);
+  Push(1, other_);
+  EXPECT_THROW(Push(0, late, 1), RefusedError);
+  EXPECT_EQ(again_.sent, 1);
+  EXPECT_EQ(late.sent, 0);
+}
+
+TEST_F(PushAgainTest, ALateRepeatDoesNotBringBackAWorkerThatIsGone) {
+  StartSynchronous();
+  FakeReply late, last;
+  Push(0, lost_);
+  Push(0, again_, 2);
+  EXPECT_TRUE(Lose(again_));
+  EXPECT_THROW(Push(0, late, 1), RefusedError);
+  EXPECT_TRUE(GoneAfter(2 * ShardTable::kGoneGrace));
+  Push(0, last, 3);
+  EXPECT_FALSE(GoneAfter(2 * ShardTable::kGoneGrace));
+  Push(1, other_);
+  EXPECT_EQ(last.sent, 1);
 }
 
 TEST_F(PushAgainTest, ALateRepeatIsRefusedAlsoIfTheLaterOneWasTakenAsNew) {

@@ -1,9 +1,12 @@
-// Tests what a server's table decides: workers that are dropped, and pushes with a checksum.
+// Tests what a server's table decides: updates that fail, workers that are dropped, and pushes with
+// a checksum.
 #include "ringside/paramserver/server/shard_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,12 +16,87 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/paramserver/wire/checksum.h"
-#include "tests/paramserver/server/fake_reply.h"
+#include "tests/paramserver/server/fakes.h"
 
 namespace ringside {
 namespace {
 
 using ::testing::HasSubstr;
+
+class FailingTableTest : public ::testing::Test {
+ protected:
+  const Schedule schedule_{{.base = 1.0}};
+  const OptimizerOptions optimizer_;
+  Timeline timeline_;
+  FakeReply first_, failing_, later_;
+};
+
+TEST_F(FailingTableTest, FailsTheJobInTheServersName) {
+  InProcessStore store;
+  const CommOptions comm;
+  ShardTable table({.index = 4,
+                    .servers = 5,
+                    .workers = 3,
+                    .store = store,
+                    .comm = comm,
+                    .optimizer = optimizer_,
+                    .schedule = schedule_,
+                    .timeline = timeline_},
+                   [this] { return MakeSynchronous(3, schedule_); });
+  table.Start({.worker = 0,
+               .workers = 3,
+               .server = 4,
+               .servers = 5,
+               .fingerprint = 1,
+               .step = 0,
+               .slices = {{.elements = 2, .leads = true}}});
+  table.Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
+             OwnedPayload(std::vector<float>{0, 0}));
+  const auto header = [](std::uint32_t worker) {
+    return FrameHeader{.kind = FrameKind::kPushPull, .worker = worker, .payload_bytes = 8};
+  };
+  table.Push(header(0), Ones(), first_);
+  EXPECT_THROW(table.Push(header(1), std::make_unique<UnreadablePayload>(), failing_),
+               InternalError);
+  ASSERT_TRUE(first_.refusal.has_value());
+  EXPECT_EQ(first_.refusal->culprit, "server 4");
+  EXPECT_THAT(first_.refusal->message, HasSubstr("out of memory"));
+  EXPECT_FALSE(failing_.refusal.has_value());
+  try {
+    table.Push(header(2), Ones(), later_);
+    FAIL() << "the job has failed";
+  } catch (const RefusedError& error) {
+    EXPECT_EQ(error.refusal().message, first_.refusal->message);
+  }
+}
+
+TEST_F(FailingTableTest, NoMemoryIsTakenForAPlanThatCannotBe) {
+  InProcessStore store;
+  const CommOptions comm;
+  ShardTable table({.store = store,
+                    .comm = comm,
+                    .optimizer = optimizer_,
+                    .schedule = schedule_,
+                    .timeline = timeline_},
+                   [this] { return MakeSynchronous(1, schedule_); });
+  const auto refusal = [&](std::int64_t step, std::size_t slices, std::uint64_t elements) {
+    PlanInfo plan{.workers = 1, .servers = 1, .step = step};
+    for (std::size_t slice = 0; slice < slices; ++slice) {
+      plan.slices.push_back({.index = static_cast<std::uint32_t>(slice), .elements = elements});
+    }
+    try {
+      table.Start(plan);
+    } catch (const RefusedError& error) {
+      return error.refusal().message;
+    }
+    return std::string("taken");
+  };
+  EXPECT_THAT(refusal(-1, 1, 1), HasSubstr("step -1"));
+  EXPECT_THAT(refusal(std::int64_t{1} << 62, 1, 1), HasSubstr("no job begins with step"));
+  EXPECT_THAT(refusal(0, 1, std::uint64_t{1} << 60), HasSubstr("larger than 2 GiB"));
+  EXPECT_THAT(refusal(0, 1'000'000, 1 << 28), HasSubstr("more than this machine can hold"));
+  EXPECT_EQ(refusal(0, 1, 2), "taken");
+}
 
 /// The table of the only server. It has one slice, of two parameters that are 0.
 class StartedTableTest : public ::testing::Test {
@@ -77,6 +155,50 @@ class DroppedWorkerTest : public StartedTableTest {
   }
 };
 
+TEST_F(DroppedWorkerTest, LetsTheOthersGoOnAndIsRefusedItself) {
+  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
+  table_->Push(PushOf(0), Ones(), first_);
+  table_->Push(PushOf(1), Ones(), second_);
+  EXPECT_EQ(first_.sent, 0);
+  table_->Drop(2);
+  EXPECT_EQ(first_.sent, 1);
+  EXPECT_EQ(second_.sent, 1);
+  EXPECT_EQ(CodeOfPush(2), RefusalCode::kDropped);
+  EXPECT_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 2}), RefusedError);
+  EXPECT_EQ(table_->counters().updates, 2) << "the late push is not applied";
+  EXPECT_NO_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 1}));
+}
+
+TEST_F(DroppedWorkerTest, GetsARefusalForThePushThatWaits) {
+  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
+  table_->Push(PushOf(2), Ones(), first_);
+  table_->Drop(2);
+  ASSERT_TRUE(first_.refusal.has_value());
+  EXPECT_EQ(first_.refusal->code, RefusalCode::kDropped);
+  EXPECT_EQ(first_.sent, 0);
+  table_->Drop(2);  // again
+  EXPECT_EQ(table_->counters().waiting, 0);
+}
+
+TEST_F(DroppedWorkerTest, CompletesTheUpdateThatWaitedForIt) {
+  Start([this] { return MakeSynchronous(3, schedule_, 0); });
+  table_->Push(PushOf(0), Ones(), first_);
+  table_->Push(PushOf(1), Ones(), second_);
+  EXPECT_EQ(table_->counters().updates, 0);
+  table_->Drop(2);
+  EXPECT_EQ(table_->counters().updates, 1);
+  EXPECT_EQ(first_.sent, 1);
+  EXPECT_EQ(second_.sent, 1);
+}
+
+TEST_F(DroppedWorkerTest, IsNotGoneBeforeSomebodySaysSo) {
+  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
+  table_->Push(PushOf(2), Ones(), first_);
+  EXPECT_TRUE(table_->OnCallCancelled(PushOf(2), first_));
+  table_->FailExpired(Deadline::Clock::now() + 2 * ShardTable::kGoneGrace);
+  EXPECT_NO_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 1})) << "the job goes on";
+}
+
 class CheckedPushTest : public StartedTableTest {
  protected:
   void SetUp() override {
@@ -124,6 +246,24 @@ TEST_F(CheckedPushTest, IsRefusedAfterAChangeAndCountsWithoutOne) {
   EXPECT_EQ(second_.sent, 1);
 }
 
+TEST_F(CheckedPushTest, ALateRepeatIsRefusedAsOneAndNotForItsChecksum) {
+  FrameHeader push = PushOf(0);
+  table_->Push(push, Ones(), first_);
+  push.repeats = 2;
+  table_->Push(push, Ones(), second_);
+  push.repeats = 1;
+  FakeReply late;
+  try {
+    table_->Push(push, std::make_unique<OwnedPayload>(std::vector<float>{9, 9}), late);
+    FAIL() << "its connection was lost before the other repeat was sent";
+  } catch (const RefusedError& error) {
+    EXPECT_EQ(error.refusal().code, RefusalCode::kDuplicate);
+  }
+  FakeReply other;
+  table_->Push(PushOf(1), Ones(), other);
+  EXPECT_EQ(second_.sent, 1);
+}
+
 TEST_F(CheckedPushTest, IsNotReadAgainWhenItWasTakenBefore) {
   table_->Push(PushOf(0), Ones(), first_);
   FrameHeader again = PushOf(0);
@@ -134,50 +274,6 @@ TEST_F(CheckedPushTest, IsNotReadAgainWhenItWasTakenBefore) {
   table_->Push(PushOf(1), Ones(), other);
   EXPECT_EQ(second_.sent, 1);
   EXPECT_EQ(second_.first_parameter, -2.0F);
-}
-
-TEST_F(DroppedWorkerTest, LetsTheOthersGoOnAndIsRefusedItself) {
-  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
-  table_->Push(PushOf(0), Ones(), first_);
-  table_->Push(PushOf(1), Ones(), second_);
-  EXPECT_EQ(first_.sent, 0);
-  table_->Drop(2);
-  EXPECT_EQ(first_.sent, 1);
-  EXPECT_EQ(second_.sent, 1);
-  EXPECT_EQ(CodeOfPush(2), RefusalCode::kDropped);
-  EXPECT_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 2}), RefusedError);
-  EXPECT_EQ(table_->counters().updates, 2) << "the late push is not applied";
-  EXPECT_NO_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 1}));
-}
-
-TEST_F(DroppedWorkerTest, GetsARefusalForThePushThatWaits) {
-  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
-  table_->Push(PushOf(2), Ones(), first_);
-  table_->Drop(2);
-  ASSERT_TRUE(first_.refusal.has_value());
-  EXPECT_EQ(first_.refusal->code, RefusalCode::kDropped);
-  EXPECT_EQ(first_.sent, 0);
-  table_->Drop(2);  // again
-  EXPECT_EQ(table_->counters().waiting, 0);
-}
-
-TEST_F(DroppedWorkerTest, CompletesTheUpdateThatWaitedForIt) {
-  Start([this] { return MakeSynchronous(3, schedule_, 0); });
-  table_->Push(PushOf(0), Ones(), first_);
-  table_->Push(PushOf(1), Ones(), second_);
-  EXPECT_EQ(table_->counters().updates, 0);
-  table_->Drop(2);
-  EXPECT_EQ(table_->counters().updates, 1);
-  EXPECT_EQ(first_.sent, 1);
-  EXPECT_EQ(second_.sent, 1);
-}
-
-TEST_F(DroppedWorkerTest, IsNotGoneBeforeSomebodySaysSo) {
-  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
-  table_->Push(PushOf(2), Ones(), first_);
-  EXPECT_TRUE(table_->OnCallCancelled(PushOf(2), first_));
-  table_->FailExpired(Deadline::Clock::now() + 2 * ShardTable::kGoneGrace);
-  EXPECT_NO_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 1})) << "the job goes on";
 }
 
 }  // namespace

@@ -12,7 +12,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -24,6 +26,8 @@
 
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/sockets/tcp_socket.h"
+#include "ringside/paramserver/server/consistency.h"
+#include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/transports/core/server_link.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "tests/paramserver/ps_cluster.h"
@@ -63,6 +67,8 @@ class Relay {
 
   /// Of each later connection only so many bytes of the worker pass. Then it is cut.
   void CutLaterOnesAfter(std::size_t bytes) { passing_ = bytes; }
+  /// The same for the next connection only.
+  void CutNextOneAfter(std::size_t bytes) { passing_next_ = bytes; }
 
   /// What workers send is not read any more.
   void StopReading() {
@@ -136,7 +142,7 @@ class Relay {
       const auto passage = std::make_shared<Passage>();
       passage->worker = std::move(worker);
       passage->server = std::move(server);
-      passage->passing = passing_;
+      passage->passing = std::min(passing_.load(), passing_next_.exchange(kAllBytes));
       const std::lock_guard lock(mutex_);
       passages_.push_back(passage);
       pumps_.emplace_back([passage] { PassOn(*passage); });
@@ -172,7 +178,9 @@ class Relay {
 
   const std::string target_;
   const FileDescriptor listener_ = ListenOnTcp("127.0.0.1");
-  std::atomic<std::size_t> passing_ = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t kAllBytes = std::numeric_limits<std::size_t>::max();
+  std::atomic<std::size_t> passing_ = kAllBytes;
+  std::atomic<std::size_t> passing_next_ = kAllBytes;
   std::mutex mutex_;
   std::vector<std::weak_ptr<Passage>> passages_;  // guarded by mutex_
   std::vector<std::thread> pumps_;                // of the accepter, then of the destructor
@@ -226,6 +234,23 @@ class AwaitedCall : public CallObserver {
   std::string failure_;
 };
 
+/// Synchronous. Keeps what it is told of pushes.
+class KeepingPushes : public Consistency {
+ public:
+  explicit KeepingPushes(std::vector<PushInfo>& kept) : kept_(kept) {}
+  std::int64_t Start(std::int64_t step) override { return synchronous_->Start(step); }
+  PushDecision OnPush(const PushInfo& push, std::int64_t version) override {
+    kept_.push_back(push);
+    return synchronous_->OnPush(push, version);
+  }
+  std::vector<int> Missing() const override { return synchronous_->Missing(); }
+
+ private:
+  std::vector<PushInfo>& kept_;
+  const Schedule schedule_{{.base = 1.0}};
+  const std::unique_ptr<Consistency> synchronous_ = MakeSynchronous(1, schedule_);
+};
+
 class LostConnectionTest : public ::testing::TestWithParam<std::string> {
  protected:
   explicit LostConnectionTest(std::size_t elements = 250'000) : elements_(elements) {}
@@ -260,16 +285,29 @@ class LostConnectionTest : public ::testing::TestWithParam<std::string> {
     for (const float value : space_.params()) ASSERT_EQ(value, -static_cast<float>(steps));
   }
 
+  static StrategyEntry WithServers(
+      std::function<std::unique_ptr<Server>(const ServerContext&)> make) {
+    StrategyEntry entry = kPsSyncEntry;
+    entry.make_server = std::move(make);
+    return entry;
+  }
+
   static StrategyOptions Options() {
     StrategyOptions options;
     options.Set(kPsTransport, GetParam());
     return options;
   }
 
-  const std::size_t elements_;
-  PsCluster cluster_{{.workers = 1, .elements = elements_, .strategy = Options()}};
-  Relay relay_{cluster_.endpoint(0)};
   const TransportTable transports_;
+  const std::size_t elements_;
+  std::vector<PushInfo> pushes_;  // those that the server has taken
+  const StrategyEntry entry_ = WithServers([this](const ServerContext& context) {
+    return std::make_unique<PsServer>(context, transports_.Named(GetParam()),
+                                      [this] { return std::make_unique<KeepingPushes>(pushes_); });
+  });
+  PsCluster cluster_{
+      {.entry = &entry_, .workers = 1, .elements = elements_, .strategy = Options()}};
+  Relay relay_{cluster_.endpoint(0)};
   FlatSpace space_{elements_};
   std::deque<AwaitedCall> calls_;  // they outlive the link
   std::unique_ptr<ServerLink> link_ =
@@ -326,6 +364,18 @@ TEST_P(LongPushTest, AConnectionThatTheOtherSideEndsWithoutReadingIsMadeAgain) {
   relay_.HalfClose();
   ASSERT_NO_FATAL_FAILURE(ExpectApplied(push, 1));
   EXPECT_EQ(link_->reconnects(), 1);
+}
+
+TEST_P(LongPushTest, EachRepeatSaysHowManyThereWereBefore) {
+  relay_.StopReading();
+  AwaitedCall& push = Push(0);
+  ASSERT_NO_FATAL_FAILURE(relay_.AwaitFull());
+  relay_.CutNextOneAfter(elements_);  // a quarter of a push
+  relay_.Cut();
+  ASSERT_NO_FATAL_FAILURE(ExpectApplied(push, 1));
+  EXPECT_EQ(link_->reconnects(), 2);
+  ASSERT_EQ(pushes_.size(), 1U) << "no other one arrived whole";
+  EXPECT_EQ(pushes_[0].repeats, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(OverNetworks, LongPushTest, ::testing::Values("tcp", "grpc"));

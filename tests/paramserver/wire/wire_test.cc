@@ -64,15 +64,14 @@ TEST(FrameHeader, CountsTheRepeatsOfPushesUpToTheMost) {
   FrameHeader push{.kind = FrameKind::kPushPull};
   CountRepeat(push);
   EXPECT_EQ(push.repeats, 1);
-  push.repeats = 254;
+  push.repeats = FrameHeader::kMostRepeats - 1;
   CountRepeat(push);
-  EXPECT_EQ(push.repeats, 255);
+  EXPECT_EQ(push.repeats, FrameHeader::kMostRepeats);
   CountRepeat(push);
-  EXPECT_EQ(push.repeats, 255) << "and not 0, which is a first push";
+  EXPECT_EQ(push.repeats, FrameHeader::kMostRepeats) << "and not 0, which is a first push";
   FrameHeader pull{.kind = FrameKind::kPull};
   CountRepeat(pull);
   EXPECT_EQ(pull.repeats, 0);
-  EXPECT_EQ(AnswerTo(push).repeats, 0);
 }
 
 TEST(FrameHeader, AChecksumLiesAtTheEnd) {
@@ -115,6 +114,7 @@ TEST(FrameHeader, AnAnswerHasNothingThatOnlyAPushHas) {
   const FrameHeader answer = AnswerTo(push);
   EXPECT_FALSE(answer.learning_rate);
   EXPECT_FALSE(answer.checksum);
+  EXPECT_EQ(answer.repeats, 0);
   EXPECT_EQ(answer.slice, push.slice);
 }
 

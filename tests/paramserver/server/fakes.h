@@ -1,13 +1,17 @@
-#ifndef RINGSIDE_TESTS_PARAMSERVER_SERVER_FAKE_REPLY_H_
-#define RINGSIDE_TESTS_PARAMSERVER_SERVER_FAKE_REPLY_H_
+#ifndef RINGSIDE_TESTS_PARAMSERVER_SERVER_FAKES_H_
+#define RINGSIDE_TESTS_PARAMSERVER_SERVER_FAKES_H_
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "ringside/common/core/errors.h"
 #include "ringside/paramserver/server/pending_reply.h"
 #include "ringside/paramserver/wire/payload.h"
+#include "ringside/paramserver/wire/payload_pool.h"
+#include "ringside/paramserver/wire/refusal.h"
 
 namespace ringside {
 
@@ -27,9 +31,15 @@ class FakeReply : public PendingReply {
   std::optional<Refusal> refusal;
 };
 
+/// Arrives well and cannot be read.
+class UnreadablePayload : public Payload {
+ public:
+  std::span<const Piece> pieces() const override { throw InternalError("out of memory"); }
+};
+
 /// The gradient of two parameters.
 inline PayloadPtr Ones() { return std::make_unique<OwnedPayload>(std::vector<float>{1, 1}); }
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_TESTS_PARAMSERVER_SERVER_FAKE_REPLY_H_
+#endif  // RINGSIDE_TESTS_PARAMSERVER_SERVER_FAKES_H_
