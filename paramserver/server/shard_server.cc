@@ -7,6 +7,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/fault_point.h"
+#include "ringside/paramserver/wire/wire.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 
 namespace ringside {

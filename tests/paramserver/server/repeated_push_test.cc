@@ -10,6 +10,7 @@
 
 #include "ringside/paramserver/server/shard_server.h"
 #include "ringside/paramserver/server/shard_table.h"
+#include "ringside/paramserver/wire/wire.h"
 #include "tests/paramserver/server/fakes.h"
 
 namespace ringside {
