@@ -259,9 +259,12 @@ TEST_F(CheckedPushTest, ALateRepeatIsRefusedAsOneAndNotForItsChecksum) {
   } catch (const RefusedError& error) {
     EXPECT_EQ(error.refusal().code, RefusalCode::kDuplicate);
   }
-  FakeReply other;
+  push.repeats = 3;
+  FakeReply next, other;
+  table_->Push(push, Ones(), next);
   table_->Push(PushOf(1), Ones(), other);
-  EXPECT_EQ(second_.sent, 1);
+  EXPECT_EQ(second_.sent, 0);
+  EXPECT_EQ(next.sent, 1);
 }
 
 TEST_F(CheckedPushTest, IsNotReadAgainWhenItWasTakenBefore) {
