@@ -23,47 +23,61 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class FailingTableTest : public ::testing::Test {
+/// The table of a server, by default of the only one. It has one slice, of two parameters that are
+/// 0.
+class StartedTableTest : public ::testing::Test {
  protected:
-  const Schedule schedule_{{.base = 1.0}};
+  void StartTable(int workers, ShardTable::MakeConsistency make_consistency,
+                  const StrategyOptions& options = {}, int server = 0) {
+    table_.emplace(ServerContext{.index = server,
+                                 .servers = server + 1,
+                                 .workers = workers,
+                                 .store = store_,
+                                 .comm = comm_,
+                                 .optimizer = optimizer_,
+                                 .schedule = schedule_,
+                                 .timeline = timeline_,
+                                 .options = options,
+                                 .drops_lost_workers = true},
+                   std::move(make_consistency));
+    table_->Start({.worker = 0,
+                   .workers = static_cast<std::uint32_t>(workers),
+                   .server = static_cast<std::uint32_t>(server),
+                   .servers = static_cast<std::uint32_t>(server + 1),
+                   .fingerprint = 1,
+                   .step = 0,
+                   .slices = {{.elements = 2, .leads = true}}});
+    table_->Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
+                 OwnedPayload(std::vector<float>{0, 0}));
+  }
+
+  InProcessStore store_;
+  const CommOptions comm_;
   const OptimizerOptions optimizer_;
+  const Schedule schedule_{{.base = 1.0}};
   Timeline timeline_;
-  FakeReply first_, failing_, later_;
+  std::optional<ShardTable> table_;
+  FakeReply first_, second_;
 };
 
+using FailingTableTest = StartedTableTest;
+
 TEST_F(FailingTableTest, FailsTheJobInTheServersName) {
-  InProcessStore store;
-  const CommOptions comm;
-  ShardTable table({.index = 4,
-                    .servers = 5,
-                    .workers = 3,
-                    .store = store,
-                    .comm = comm,
-                    .optimizer = optimizer_,
-                    .schedule = schedule_,
-                    .timeline = timeline_},
-                   [this] { return MakeSynchronous(3, schedule_); });
-  table.Start({.worker = 0,
-               .workers = 3,
-               .server = 4,
-               .servers = 5,
-               .fingerprint = 1,
-               .step = 0,
-               .slices = {{.elements = 2, .leads = true}}});
-  table.Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
-             OwnedPayload(std::vector<float>{0, 0}));
+  StartTable(
+      3, [this] { return MakeSynchronous(3, schedule_); }, {}, 4);
+  FakeReply later;
   const auto header = [](std::uint32_t worker) {
     return FrameHeader{.kind = FrameKind::kPushPull, .worker = worker, .payload_bytes = 8};
   };
-  table.Push(header(0), Ones(), first_);
-  EXPECT_THROW(table.Push(header(1), std::make_unique<UnreadablePayload>(), failing_),
+  table_->Push(header(0), Ones(), first_);
+  EXPECT_THROW(table_->Push(header(1), std::make_unique<UnreadablePayload>(), second_),
                InternalError);
   ASSERT_TRUE(first_.refusal.has_value());
   EXPECT_EQ(first_.refusal->culprit, "server 4");
   EXPECT_THAT(first_.refusal->message, HasSubstr("out of memory"));
-  EXPECT_FALSE(failing_.refusal.has_value());
+  EXPECT_FALSE(second_.refusal.has_value());
   try {
-    table.Push(header(2), Ones(), later_);
+    table_->Push(header(2), Ones(), later);
     FAIL() << "the job has failed";
   } catch (const RefusedError& error) {
     EXPECT_EQ(error.refusal().message, first_.refusal->message);
@@ -71,10 +85,8 @@ TEST_F(FailingTableTest, FailsTheJobInTheServersName) {
 }
 
 TEST_F(FailingTableTest, NoMemoryIsTakenForAPlanThatCannotBe) {
-  InProcessStore store;
-  const CommOptions comm;
-  ShardTable table({.store = store,
-                    .comm = comm,
+  ShardTable table({.store = store_,
+                    .comm = comm_,
                     .optimizer = optimizer_,
                     .schedule = schedule_,
                     .timeline = timeline_},
@@ -97,42 +109,6 @@ TEST_F(FailingTableTest, NoMemoryIsTakenForAPlanThatCannotBe) {
   EXPECT_THAT(refusal(0, 1'000'000, 1 << 28), HasSubstr("more than this machine can hold"));
   EXPECT_EQ(refusal(0, 1, 2), "taken");
 }
-
-/// The table of the only server. It has one slice, of two parameters that are 0.
-class StartedTableTest : public ::testing::Test {
- protected:
-  void StartTable(int workers, ShardTable::MakeConsistency make_consistency,
-                  const StrategyOptions& options = {}) {
-    table_.emplace(ServerContext{.index = 0,
-                                 .servers = 1,
-                                 .workers = workers,
-                                 .store = store_,
-                                 .comm = comm_,
-                                 .optimizer = optimizer_,
-                                 .schedule = schedule_,
-                                 .timeline = timeline_,
-                                 .options = options,
-                                 .drops_lost_workers = true},
-                   std::move(make_consistency));
-    table_->Start({.worker = 0,
-                   .workers = static_cast<std::uint32_t>(workers),
-                   .server = 0,
-                   .servers = 1,
-                   .fingerprint = 1,
-                   .step = 0,
-                   .slices = {{.elements = 2, .leads = true}}});
-    table_->Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
-                 OwnedPayload(std::vector<float>{0, 0}));
-  }
-
-  InProcessStore store_;
-  const CommOptions comm_;
-  const OptimizerOptions optimizer_;
-  const Schedule schedule_{{.base = 1.0}};
-  Timeline timeline_;
-  std::optional<ShardTable> table_;
-  FakeReply first_, second_;
-};
 
 class DroppedWorkerTest : public StartedTableTest {
  protected:
