@@ -17,8 +17,8 @@ endfunction()
 
 # One GoogleTest executable, its cases discovered by CTest:
 # ringside_test(NAME SOURCES... LIBRARIES... [LABELS...] [TIMEOUT s] [ENVIRONMENT VAR=value] [ALONE] [NOT_PRECOMPILED])
-#   LABELS           processes: starts real processes with deadlines. e2e: a whole tour. Either takes two of CTest's slots
-#                    (PROCESSORS 2), so that the processes of two tests do not starve each other.
+#   LABELS           processes: starts real processes with deadlines. e2e: a whole tour. Either takes two of the four slots
+#                    that the presets of CTest have (PROCESSORS 2), so that two run at a time. They wait more than they compute.
 #   ALONE            measures, or kills and freezes processes within a deadline: nothing runs beside it
 #   NOT_PRECOMPILED  what it links brings definitions that precompiled headers do not know (libtorch does)
 function(ringside_test name)
