@@ -18,7 +18,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/program/program_worker.h"
-#include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/environment/build_info.h"
 
 namespace nb = nanobind;
 

@@ -14,10 +14,10 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/experiments/bench/bench_candidates.h"
 #include "ringside/experiments/job/processes/mpirun.h"
-#include "ringside/experiments/system/find_program.h"
-#include "ringside/experiments/system/log_forwarder.h"
-#include "ringside/experiments/system/process.h"
-#include "ringside/experiments/system/signal_watch.h"
+#include "ringside/experiments/system/files/find_program.h"
+#include "ringside/experiments/system/output/log_forwarder.h"
+#include "ringside/experiments/system/processes/process.h"
+#include "ringside/experiments/system/processes/signal_watch.h"
 
 namespace ringside {
 namespace {

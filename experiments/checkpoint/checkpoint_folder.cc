@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/regular_file.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/sha256.h"
 
 namespace ringside {
 namespace {

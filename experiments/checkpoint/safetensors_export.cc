@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/files/files.h"
 
 namespace ringside {
 namespace {

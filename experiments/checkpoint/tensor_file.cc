@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "ringside/experiments/text/json_depth.h"
 
 namespace ringside {

@@ -19,8 +19,8 @@
 #include "ringside/experiments/cli/spec_options.h"
 #include "ringside/experiments/cli/work_directory.h"
 #include "ringside/experiments/job/launcher/externally_launched_rank.h"
-#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"
 #include "ringside/models/cuda/cuda_models.h"
 

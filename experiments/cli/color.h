@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ringside/experiments/system/rank_environment.h"
+#include "ringside/experiments/system/environment/rank_environment.h"
 
 namespace ringside {
 

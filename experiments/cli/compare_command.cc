@@ -8,8 +8,8 @@
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/report/render/study_compare.h"
-#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

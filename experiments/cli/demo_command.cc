@@ -13,12 +13,12 @@
 #include "ringside/experiments/demo/demo_page.h"
 #include "ringside/experiments/demo/record_check.h"
 #include "ringside/experiments/demo/record_facts.h"
-#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/lab/emulation_support.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/find_program.h"
-#include "ringside/experiments/system/printable.h"
-#include "ringside/experiments/system/rank_environment.h"
+#include "ringside/experiments/system/environment/rank_environment.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/find_program.h"
+#include "ringside/experiments/system/files/sudo_ownership_transfer.h"
+#include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

@@ -7,7 +7,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/lack_of_resources.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/text/printable.h"
 
 namespace ringside {
 namespace {

@@ -8,10 +8,10 @@
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/option_set.h"
-#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/matrix/directory_lock.h"
 #include "ringside/experiments/store/run_index.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/system/files/sudo_ownership_transfer.h"
+#include "ringside/experiments/text/printable.h"
 
 namespace ringside {
 namespace {

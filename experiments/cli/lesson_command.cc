@@ -10,11 +10,11 @@
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/option_set.h"
-#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/lesson/lesson_report.h"
 #include "ringside/experiments/lesson/lesson_runner.h"
 #include "ringside/experiments/lesson/lesson_table.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/system/files/sudo_ownership_transfer.h"
+#include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

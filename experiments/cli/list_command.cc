@@ -9,9 +9,9 @@
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/spec/availability.h"
-#include "ringside/experiments/system/build_info.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/system/environment/build_info.h"
 #include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/printable.h"
 
 namespace ringside {
 namespace {

@@ -11,14 +11,14 @@
 #include "ringside/experiments/cli/job_flags.h"
 #include "ringside/experiments/cli/matrix_view.h"
 #include "ringside/experiments/cli/option_set.h"
-#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/matrix/estimate.h"
 #include "ringside/experiments/matrix/journal.h"
 #include "ringside/experiments/matrix/matrix_runner.h"
 #include "ringside/experiments/matrix/run_filter.h"
 #include "ringside/experiments/spec/bundle.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/system/files/sudo_ownership_transfer.h"
+#include "ringside/experiments/text/printable.h"
 
 namespace ringside {
 namespace {

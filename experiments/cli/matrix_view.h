@@ -6,8 +6,8 @@
 
 #include "ringside/experiments/matrix/live_table.h"
 #include "ringside/experiments/matrix/matrix_runner.h"
-#include "ringside/experiments/system/console.h"
-#include "ringside/experiments/system/signal_watch.h"
+#include "ringside/experiments/system/output/console.h"
+#include "ringside/experiments/system/processes/signal_watch.h"
 
 namespace ringside {
 

@@ -11,14 +11,14 @@
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/demo/demo_choice.h"
 #include "ringside/experiments/demo/demo_page.h"
-#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/report/render/figures.h"
 #include "ringside/experiments/report/render/html_report.h"
 #include "ringside/experiments/report/render/markdown.h"
 #include "ringside/experiments/report/render/study_render.h"
 #include "ringside/experiments/report/render/tensorboard.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/sudo_ownership_transfer.h"
+#include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

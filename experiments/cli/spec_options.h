@@ -10,7 +10,7 @@
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/run_spec.h"
-#include "ringside/experiments/system/rank_environment.h"
+#include "ringside/experiments/system/environment/rank_environment.h"
 
 namespace ringside {
 

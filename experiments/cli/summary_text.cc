@@ -6,7 +6,7 @@
 
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/spec/bundle.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

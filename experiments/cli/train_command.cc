@@ -16,12 +16,12 @@
 #include "ringside/experiments/cli/spec_options.h"
 #include "ringside/experiments/cli/summary_text.h"
 #include "ringside/experiments/job/launcher/externally_launched_rank.h"
-#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/spec/run_spec.h"
-#include "ringside/experiments/system/console.h"
-#include "ringside/experiments/system/printable.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/sudo_ownership_transfer.h"
+#include "ringside/experiments/system/files/trusted_path.h"
+#include "ringside/experiments/system/output/console.h"
+#include "ringside/experiments/text/printable.h"
 
 namespace ringside {
 namespace {

@@ -12,10 +12,10 @@
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/cli/spec_options.h"
 #include "ringside/experiments/cli/work_directory.h"
-#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/report/render/text_table.h"
 #include "ringside/experiments/spec/availability.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/system/files/sudo_ownership_transfer.h"
+#include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"
 #include "ringside/experiments/verify/verify_runner.h"
 

@@ -4,7 +4,7 @@
 
 #include "ringside/experiments/demo/page_assets.h"
 #include "ringside/experiments/demo/page_data.h"
-#include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/environment/build_info.h"
 #include "ringside/experiments/web/html_page.h"
 
 namespace ringside {

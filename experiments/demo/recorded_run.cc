@@ -10,7 +10,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/report/runs/run_fidelity.h"
 #include "ringside/experiments/spec/bundle.h"
-#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/files/files.h"
 
 namespace ringside {
 namespace {

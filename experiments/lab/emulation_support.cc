@@ -9,9 +9,9 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/iproute.h"
 #include "ringside/experiments/lab/node_settings.h"
-#include "ringside/experiments/system/find_program.h"
-#include "ringside/experiments/system/net_namespace.h"
-#include "ringside/experiments/system/tcp_connections.h"
+#include "ringside/experiments/system/files/find_program.h"
+#include "ringside/experiments/system/network/net_namespace.h"
+#include "ringside/experiments/system/network/tcp_connections.h"
 
 namespace ringside {
 namespace {

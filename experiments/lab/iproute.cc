@@ -15,8 +15,8 @@
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/find_program.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/files/find_program.h"
+#include "ringside/experiments/system/processes/process.h"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ringside/experiments/network/network_plan.h"
-#include "ringside/experiments/system/net_namespace.h"
+#include "ringside/experiments/system/network/net_namespace.h"
 
 namespace ringside {
 

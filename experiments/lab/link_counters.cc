@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/dropped_packets.h"
-#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/network/dropped_packets.h"
 
 namespace ringside {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ringside/experiments/lab/node_settings.h"
-#include "ringside/experiments/system/net_namespace.h"
+#include "ringside/experiments/system/network/net_namespace.h"
 
 namespace ringside {
 

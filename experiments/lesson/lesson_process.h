@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ringside/common/core/deadline.h"
-#include "ringside/experiments/system/process.h"
-#include "ringside/experiments/system/signal_watch.h"
+#include "ringside/experiments/system/processes/process.h"
+#include "ringside/experiments/system/processes/signal_watch.h"
 
 namespace ringside {
 

@@ -4,7 +4,7 @@
 #include <sys/file.h>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {
 

@@ -13,7 +13,7 @@
 #include "ringside/experiments/spec/run_dilation.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/transport.h"
-#include "ringside/experiments/system/usable_cores.h"
+#include "ringside/experiments/system/environment/usable_cores.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

@@ -13,8 +13,8 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 #include "ringside/experiments/text/json_integer.h"
 #include "ringside/experiments/text/lines.h"
 

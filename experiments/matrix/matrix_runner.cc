@@ -15,8 +15,8 @@
 #include "ringside/experiments/matrix/journal.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/store/run_index.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "ringside/experiments/matrix/yaml_positions.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

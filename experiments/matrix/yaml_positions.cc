@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ringside/experiments/matrix/yaml_document.h"
-#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/text/did_you_mean.h"
 #include "ringside/experiments/text/words.h"
 

@@ -20,9 +20,9 @@
 #include "ringside/common/core/finite.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/experiments/program/program_model.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/process.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/trusted_path.h"
+#include "ringside/experiments/system/processes/process.h"
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/worker.h"
 

@@ -7,7 +7,7 @@
 
 #include "ringside/experiments/spec/option_checks.h"
 #include "ringside/experiments/spec/refusals.h"
-#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/files/find_program.h"
 
 namespace ringside {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "ringside/experiments/spec/idle_servers.h"
 #include "ringside/experiments/spec/refusals.h"
-#include "ringside/experiments/system/build_info.h"
-#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/environment/build_info.h"
+#include "ringside/experiments/system/files/find_program.h"
 
 namespace ringside {
 namespace {

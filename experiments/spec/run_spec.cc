@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ringside/experiments/spec/catalog.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {

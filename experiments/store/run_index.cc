@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {
 namespace {

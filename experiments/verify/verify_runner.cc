@@ -8,7 +8,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/spec/bundle.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 #include "ringside/experiments/verify/equivalence.h"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/sha256.h"
 
 namespace ringside {
 

@@ -13,7 +13,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/spec/spec_keys.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 #include "ringside/experiments/worker/run_factories.h"
 
 namespace ringside {

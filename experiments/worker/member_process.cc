@@ -11,8 +11,8 @@
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/processes/process.h"
 
 namespace ringside {
 namespace {

@@ -19,7 +19,7 @@
 #include "ringside/experiments/job/fidelity/time_window.h"
 #include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/spec/idle_servers.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "ringside/experiments/worker/checkpoints.h"
 #include "ringside/experiments/worker/member_process.h"
 #include "ringside/experiments/worker/program_agreement.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ringside/common/core/fault_point.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/sha256.h"
 
 namespace ringside {
 

@@ -16,7 +16,7 @@
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/checkpoint/safetensors_export.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "tests/experiments/checkpoint/checkpoint_testing.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"

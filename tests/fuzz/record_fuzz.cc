@@ -9,7 +9,7 @@
 #include "ringside/experiments/demo/demo_page.h"
 #include "ringside/experiments/demo/page_data.h"
 #include "ringside/experiments/demo/record_check.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"
 

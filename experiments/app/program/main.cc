@@ -12,9 +12,9 @@
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/spec/catalog.h"
-#include "ringside/experiments/system/build_info.h"
-#include "ringside/experiments/system/lack_of_memory.h"
-#include "ringside/experiments/system/standard_streams.h"
+#include "ringside/experiments/system/environment/build_info.h"
+#include "ringside/experiments/system/output/standard_streams.h"
+#include "ringside/experiments/system/processes/lack_of_memory.h"
 #include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {

@@ -13,9 +13,9 @@
 #include "ringside/experiments/job/placement/cluster_hosts.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
-#include "ringside/experiments/system/command_output.h"
-#include "ringside/experiments/system/find_program.h"
-#include "ringside/experiments/system/network_address.h"
+#include "ringside/experiments/system/files/find_program.h"
+#include "ringside/experiments/system/network/network_address.h"
+#include "ringside/experiments/system/processes/command_output.h"
 
 namespace ringside {
 namespace {

@@ -7,7 +7,7 @@
 #include "ringside/experiments/job/launcher/rank_starter.h"
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/spec/run_spec.h"
-#include "ringside/experiments/system/rank_environment.h"
+#include "ringside/experiments/system/environment/rank_environment.h"
 
 namespace ringside {
 

@@ -10,8 +10,8 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/calibration.h"
 #include "ringside/experiments/network/dilation.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/private_file.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/private_file.h"
 
 namespace ringside {
 namespace {

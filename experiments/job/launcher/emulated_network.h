@@ -9,8 +9,8 @@
 
 #include "ringside/experiments/job/coordinator/member.h"
 #include "ringside/experiments/lab/lab.h"
-#include "ringside/experiments/system/rank_environment.h"
-#include "ringside/experiments/system/tcp_connections.h"
+#include "ringside/experiments/system/environment/rank_environment.h"
+#include "ringside/experiments/system/network/tcp_connections.h"
 
 namespace ringside {
 

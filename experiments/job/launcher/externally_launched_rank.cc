@@ -15,10 +15,10 @@
 #include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/job/launcher/network_protection.h"
 #include "ringside/experiments/job/launcher/rank_agent.h"
-#include "ringside/experiments/job/launcher/rendezvous_file.h"
+#include "ringside/experiments/job/processes/rendezvous_file.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
-#include "ringside/experiments/system/network_address.h"
+#include "ringside/experiments/system/network/network_address.h"
 
 namespace ringside {
 namespace {

@@ -15,18 +15,18 @@
 #include "ringside/common/core/lack_of_resources.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
-#include "ringside/experiments/job/launcher/member_reports.h"
 #include "ringside/experiments/job/launcher/program_files.h"
 #include "ringside/experiments/job/links/link_probe.h"
 #include "ringside/experiments/job/summary/environment_record.h"
 #include "ringside/experiments/job/summary/timeline_files.h"
+#include "ringside/experiments/job/watch/member_reports.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/run_dilation.h"
 #include "ringside/experiments/spec/server_layout.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/trusted_path.h"
-#include "ringside/experiments/system/usable_cores.h"
+#include "ringside/experiments/system/environment/usable_cores.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {
 namespace {

@@ -13,18 +13,18 @@
 #include "ringside/experiments/job/launcher/emulated_network.h"
 #include "ringside/experiments/job/launcher/job_verdict.h"
 #include "ringside/experiments/job/launcher/lost_workers.h"
-#include "ringside/experiments/job/launcher/member_watch.h"
 #include "ringside/experiments/job/launcher/rank_starter.h"
 #include "ringside/experiments/job/launcher/run_job.h"
-#include "ringside/experiments/job/launcher/state_watch.h"
 #include "ringside/experiments/job/launcher/stop_requests.h"
 #include "ringside/experiments/job/launcher/worker_rows.h"
 #include "ringside/experiments/job/processes/child_group.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/job/summary/summary.h"
-#include "ringside/experiments/system/console.h"
-#include "ringside/experiments/system/rank_environment.h"
-#include "ringside/experiments/system/signal_watch.h"
+#include "ringside/experiments/job/watch/member_watch.h"
+#include "ringside/experiments/job/watch/state_watch.h"
+#include "ringside/experiments/system/environment/rank_environment.h"
+#include "ringside/experiments/system/output/console.h"
+#include "ringside/experiments/system/processes/signal_watch.h"
 
 namespace ringside {
 

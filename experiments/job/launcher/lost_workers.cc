@@ -9,8 +9,8 @@
 
 #include "ringside/common/core/awake_clock.h"
 #include "ringside/experiments/job/launcher/cluster_run.h"
-#include "ringside/experiments/job/launcher/wait_report.h"
 #include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/job/watch/wait_report.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
 

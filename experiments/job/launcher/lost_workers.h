@@ -11,7 +11,7 @@
 #include "ringside/experiments/job/processes/child_group.h"
 #include "ringside/experiments/job/summary/summary.h"
 #include "ringside/experiments/spec/run_spec.h"
-#include "ringside/experiments/system/console.h"
+#include "ringside/experiments/system/output/console.h"
 
 namespace ringside {
 

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include "ringside/common/core/dilated_clock.h"
-#include "ringside/experiments/job/launcher/emulated_hosts.h"
 #include "ringside/experiments/job/launcher/lost_workers.h"
+#include "ringside/experiments/job/placement/emulated_hosts.h"
 #include "ringside/experiments/spec/server_layout.h"
-#include "ringside/experiments/system/network_address.h"
+#include "ringside/experiments/system/network/network_address.h"
 
 namespace ringside {
 

@@ -5,7 +5,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/experiments/spec/transport.h"
-#include "ringside/experiments/system/network_address.h"
+#include "ringside/experiments/system/network/network_address.h"
 
 namespace ringside {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/regular_file.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {
 namespace {

@@ -11,12 +11,12 @@
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/coordinator/drain_barrier.h"
 #include "ringside/experiments/job/coordinator/heartbeat.h"
-#include "ringside/experiments/job/launcher/rendezvous_file.h"
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/job/links/link_probe.h"
 #include "ringside/experiments/job/processes/child_group.h"
-#include "ringside/experiments/system/console.h"
-#include "ringside/experiments/system/signal_watch.h"
+#include "ringside/experiments/job/processes/rendezvous_file.h"
+#include "ringside/experiments/system/output/console.h"
+#include "ringside/experiments/system/processes/signal_watch.h"
 
 namespace ringside {
 

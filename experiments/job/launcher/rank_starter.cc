@@ -17,7 +17,7 @@
 #include "ringside/experiments/job/launcher/run_agent.h"
 #include "ringside/experiments/job/processes/mpirun.h"
 #include "ringside/experiments/job/processes/srun.h"
-#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/files/files.h"
 
 namespace ringside {
 namespace {

@@ -9,11 +9,11 @@
 #include "ringside/experiments/job/processes/child_group.h"
 #include "ringside/experiments/job/processes/launcher_program.h"
 #include "ringside/experiments/job/processes/member_setup.h"
-#include "ringside/experiments/system/console.h"
-#include "ringside/experiments/system/log_forwarder.h"
-#include "ringside/experiments/system/orphan_watch.h"
-#include "ringside/experiments/system/private_file.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/files/private_file.h"
+#include "ringside/experiments/system/output/console.h"
+#include "ringside/experiments/system/output/log_forwarder.h"
+#include "ringside/experiments/system/processes/orphan_watch.h"
+#include "ringside/experiments/system/processes/process.h"
 
 namespace ringside {
 

@@ -17,9 +17,9 @@
 #include "ringside/experiments/job/coordinator/member.h"
 #include "ringside/experiments/job/summary/summary.h"
 #include "ringside/experiments/spec/server_layout.h"
-#include "ringside/experiments/system/console.h"
-#include "ringside/experiments/system/signal_watch.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/trusted_path.h"
+#include "ringside/experiments/system/output/console.h"
+#include "ringside/experiments/system/processes/signal_watch.h"
 
 namespace ringside {
 namespace {

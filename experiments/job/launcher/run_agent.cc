@@ -11,13 +11,13 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
-#include "ringside/experiments/job/launcher/emulated_hosts.h"
 #include "ringside/experiments/job/launcher/rank_agent.h"
 #include "ringside/experiments/job/launcher/rank_starter.h"
-#include "ringside/experiments/job/launcher/rendezvous_file.h"
+#include "ringside/experiments/job/placement/emulated_hosts.h"
+#include "ringside/experiments/job/processes/rendezvous_file.h"
 #include "ringside/experiments/spec/bundle.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/network_address.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/network/network_address.h"
 
 namespace ringside {
 namespace {

@@ -13,11 +13,11 @@
 #include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/job/launcher/network_protection.h"
 #include "ringside/experiments/job/launcher/recovery.h"
-#include "ringside/experiments/job/launcher/rendezvous_file.h"
+#include "ringside/experiments/job/processes/rendezvous_file.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/spec/run_dilation.h"
 #include "ringside/experiments/spec/server_layout.h"
-#include "ringside/experiments/system/usable_cores.h"
+#include "ringside/experiments/system/environment/usable_cores.h"
 
 namespace ringside {
 namespace {

@@ -13,7 +13,7 @@
 #include "ringside/experiments/job/processes/launcher_program.h"
 #include "ringside/experiments/spec/bench_plan.h"
 #include "ringside/experiments/spec/run_spec.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/processes/process.h"
 
 namespace ringside {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "ringside/experiments/job/coordinator/job_state.h"
-#include "ringside/experiments/system/console.h"
-#include "ringside/experiments/system/signal_watch.h"
-#include "ringside/experiments/system/suspend_watch.h"
+#include "ringside/experiments/system/output/console.h"
+#include "ringside/experiments/system/processes/signal_watch.h"
+#include "ringside/experiments/system/processes/suspend_watch.h"
 
 namespace ringside {
 

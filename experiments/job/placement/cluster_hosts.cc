@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/command_output.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/find_program.h"
-#include "ringside/experiments/system/slurm_tasks.h"
+#include "ringside/experiments/system/environment/slurm_tasks.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/find_program.h"
+#include "ringside/experiments/system/processes/command_output.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ringside/experiments/system/rank_environment.h"
+#include "ringside/experiments/system/environment/rank_environment.h"
 
 namespace ringside {
 

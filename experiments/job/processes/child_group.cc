@@ -13,8 +13,8 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/spec/catalog.h"
-#include "ringside/experiments/system/find_program.h"
-#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/system/files/find_program.h"
+#include "ringside/experiments/text/printable.h"
 
 namespace ringside {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "ringside/experiments/text/json_depth.h"
 #include "ringside/experiments/text/json_integer.h"
 

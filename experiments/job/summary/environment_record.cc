@@ -10,8 +10,8 @@
 #include <string_view>
 #include <thread>
 
-#include "ringside/experiments/system/build_info.h"
-#include "ringside/experiments/system/usable_cores.h"
+#include "ringside/experiments/system/environment/build_info.h"
+#include "ringside/experiments/system/environment/usable_cores.h"
 
 namespace ringside {
 namespace {

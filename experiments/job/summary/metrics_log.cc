@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {
 namespace {

@@ -16,8 +16,8 @@
 #include "ringside/experiments/spec/transport.h"
 #include "ringside/experiments/statistics/step_statistics.h"
 #include "ringside/experiments/statistics/warmup.h"
-#include "ringside/experiments/system/build_info.h"
-#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/environment/build_info.h"
+#include "ringside/experiments/system/files/files.h"
 
 namespace ringside {
 namespace {

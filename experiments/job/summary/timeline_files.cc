@@ -11,7 +11,7 @@
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/timeline_steps.h"
-#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/files/files.h"
 
 namespace ringside {
 namespace {

@@ -13,9 +13,9 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/report/render/page_assets.h"
-#include "ringside/experiments/system/find_program.h"
-#include "ringside/experiments/system/printable.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/files/find_program.h"
+#include "ringside/experiments/system/processes/process.h"
+#include "ringside/experiments/text/printable.h"
 
 namespace ringside {
 namespace {

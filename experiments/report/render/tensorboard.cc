@@ -13,8 +13,8 @@
 #include "ringside/experiments/report/render/tensorboard_event.pb.h"
 #include "ringside/experiments/report/runs/whole_number.h"
 #include "ringside/experiments/spec/bundle.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 #include "ringside/experiments/text/json_depth.h"
 
 namespace ringside {

@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/checkpoint/checkpoint_testing.h"
 

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "tests/experiments/cli/ringside_process.h"
 
 namespace ringside {

@@ -16,8 +16,8 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/demo/record_check.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "tests/experiments/cli/ringside_process.h"
 
 namespace ringside {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/processes/process.h"
 #include "tests/common/control_group.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "ringside/common/core/deadline.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/processes/process.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/find_program.h"
 #include "tests/experiments/lab/emulated_run_testing.h"
 
 namespace ringside {

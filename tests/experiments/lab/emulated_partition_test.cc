@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "ringside/common/core/file_descriptor.h"
-#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/files/find_program.h"
 #include "tests/experiments/lab/emulated_run_testing.h"
 
 namespace ringside {

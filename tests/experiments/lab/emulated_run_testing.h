@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/processes/process.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/lab/emulated_testing.h"

@@ -25,7 +25,7 @@
 #include "ringside/experiments/lab/calibration.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/lab/iproute.h"
-#include "ringside/experiments/system/tcp_connections.h"
+#include "ringside/experiments/system/network/tcp_connections.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/lab/emulated_testing.h"
 

@@ -12,7 +12,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/calibration.h"
 #include "ringside/experiments/lab/iproute.h"
-#include "ringside/experiments/system/dropped_packets.h"
+#include "ringside/experiments/system/network/dropped_packets.h"
 #include "tests/experiments/lab/emulated_testing.h"
 
 namespace ringside {

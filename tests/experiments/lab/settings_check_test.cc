@@ -14,7 +14,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/iproute.h"
 #include "ringside/experiments/lab/lab.h"
-#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/files/find_program.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/lab/emulated_testing.h"
 

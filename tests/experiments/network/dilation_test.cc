@@ -6,7 +6,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/node_settings.h"
 #include "ringside/experiments/spec/spec_keys.h"
-#include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/environment/build_info.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {

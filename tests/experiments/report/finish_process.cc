@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/processes/process.h"
 
 namespace ringside {
 

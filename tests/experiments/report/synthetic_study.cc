@@ -8,7 +8,7 @@
 #include <random>
 
 #include "ringside/experiments/spec/run_spec.h"
-#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/system/files/trusted_path.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {

@@ -10,7 +10,7 @@
 #include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/spec_keys.h"
-#include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/environment/build_info.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/extension_entries.h"
 #include "tests/experiments/spec/spec_testing.h"

@@ -10,7 +10,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
-#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/files/files.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/experiments/checkpoint/checkpoint_testing.h"

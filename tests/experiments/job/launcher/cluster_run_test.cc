@@ -10,8 +10,8 @@
 #include "ringside/experiments/job/launcher/run_agent.h"
 #include "ringside/experiments/job/processes/mpirun.h"
 #include "ringside/experiments/job/processes/srun.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/files/find_program.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 

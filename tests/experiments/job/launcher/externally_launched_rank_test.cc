@@ -18,8 +18,8 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/processes/process.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/common/test_certificates.h"
 #include "tests/experiments/job/job_testing.h"

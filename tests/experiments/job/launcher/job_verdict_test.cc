@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ringside/experiments/job/coordinator/job_state.h"
-#include "ringside/experiments/job/launcher/member_reports.h"
+#include "ringside/experiments/job/watch/member_reports.h"
 
 namespace ringside {
 namespace {

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "ringside/experiments/job/launcher/run_job.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/processes/process.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <vector>
 
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/processes/process.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 

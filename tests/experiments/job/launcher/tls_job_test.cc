@@ -14,7 +14,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/launcher/run_job.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/processes/process.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/common/test_certificates.h"

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "ringside/common/codec/codec_table.h"
-#include "ringside/experiments/job/launcher/progress.h"
 #include "ringside/experiments/job/summary/environment_record.h"
 #include "ringside/experiments/job/summary/timeline_files.h"
+#include "ringside/experiments/job/watch/progress.h"
 #include "ringside/experiments/statistics/step_statistics.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/ring/strategies/periodic_rule.h"

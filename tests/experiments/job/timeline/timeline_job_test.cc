@@ -20,8 +20,8 @@
 
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/spec/spec_keys.h"
-#include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/processes/process.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/job/timeline/trace_testing.h"

@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "ringside/experiments/report/render/study_render.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/system/files/sha256.h"
 #include "tests/experiments/report/synthetic_study.h"
 
 namespace ringside {

@@ -1,0 +1,114 @@
+#include "ringside/experiments/system/output/log_forwarder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "ringside/experiments/system/files/trusted_path.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMaxLineBytes = 16 << 10;
+constexpr std::size_t kReadBytes = 16 << 10;
+
+/// Takes the content of a full pipe, and its end.
+int MaxReads(int fd) {
+  constexpr int kReadSize = static_cast<int>(kReadBytes);
+  const int bytes = ::fcntl(fd, F_GETPIPE_SZ);
+  return ((bytes > 0 ? bytes : 64 << 10) + kReadSize - 1) / kReadSize + 1;
+}
+
+}  // namespace
+
+LogForwarder::LogForwarder(int fd, const std::string& name, const std::string& path,
+                           Console& console, bool echo, std::size_t max_file_bytes)
+    : fd_(fd),
+      prefix_(name.empty() ? "" : "[" + name + "] "),
+      path_(path),
+      file_bytes_left_(max_file_bytes),
+      console_(console),
+      echo_(echo) {
+  if (path.empty()) return;
+  file_ = OpenForWriting(path, O_TRUNC | O_APPEND);
+}
+
+bool LogForwarder::ForwardAvailable() {
+  std::array<char, kReadBytes> buffer;
+  const int max_reads = open_ ? MaxReads(fd_) : 0;
+  for (int reads = 0; open_ && reads < max_reads; ++reads) {
+    const ssize_t count = ::read(fd_, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    if (count <= 0) {
+      open_ = false;
+      break;
+    }
+    Take({buffer.data(), static_cast<std::size_t>(count)});
+  }
+  return open_;
+}
+
+void LogForwarder::Take(std::string_view text) {
+  Write(text);
+  std::string lines;
+  for (const char character : text) {
+    if (character == '\n') {
+      EndLine(lines);
+    } else if (line_.size() < kMaxLineBytes) {
+      line_ += character;
+    }
+  }
+  Show(lines);
+}
+
+void LogForwarder::Write(std::string_view text) {
+  if (file_.get() < 0) return;
+  const std::string_view fits = text.substr(0, file_bytes_left_);
+  file_bytes_left_ -= fits.size();
+  WriteAll(fits);
+  if (fits.size() == text.size() || file_.get() < 0) return;
+  WriteAll("\n... the rest was cut off: a log file takes no more\n");
+  file_.Close();
+}
+
+// A full disk loses log lines but does not end the run.
+void LogForwarder::WriteAll(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file_.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      console_.Print("warning: " + path_ + ": cannot write: " + std::strerror(errno) +
+                     "; the rest of this log is lost");
+      file_.Close();
+      return;
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void LogForwarder::EndLine(std::string& lines) {
+  constexpr std::size_t kMaxLastLine = 200;
+  if (echo_) lines += prefix_ + line_ + '\n';
+  if (!line_.empty()) last_line_ = line_.substr(0, kMaxLastLine);
+  line_.clear();
+}
+
+void LogForwarder::Show(std::string& lines) {
+  if (lines.empty()) return;
+  lines.pop_back();  // the console adds the last newline
+  console_.Print(lines);
+}
+
+void LogForwarder::Flush() {
+  if (line_.empty()) return;
+  std::string lines;
+  EndLine(lines);
+  Show(lines);
+}
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+#ifndef RINGSIDE_EXPERIMENTS_SYSTEM_OUTPUT_LOG_FORWARDER_H_
+#define RINGSIDE_EXPERIMENTS_SYSTEM_OUTPUT_LOG_FORWARDER_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "ringside/common/core/file_descriptor.h"
+#include "ringside/experiments/system/output/console.h"
+
+namespace ringside {
+
+/// Enough for the longest runs. A child that writes without end must not fill the disk.
+inline constexpr std::size_t kMaxLogFileBytes = std::size_t{256} << 20;
+
+/// Copies one child's output to its log file, and to the console with a prefix before every line.
+/// Borrows the descriptor (non-blocking) and the console. Not thread-safe.
+class LogForwarder {
+ public:
+  /// `name` is the prefix, such as "worker 2"; empty when lines already have one. An empty `path`
+  /// writes no file; `echo` false prints nothing. The file takes about `max_file_bytes`. Throws
+  /// `DataError` if the file cannot be created.
+  LogForwarder(int fd, const std::string& name, const std::string& path, Console& console,
+               bool echo, std::size_t max_file_bytes = kMaxLogFileBytes);
+
+  /// Copies output that is there, at most what a pipe holds; never waits for more. So the caller
+  /// goes on while a child writes without end. Returns false when the child closed its output.
+  bool ForwardAvailable();
+  /// Prints a last line that has no newline.
+  void Flush();
+  bool open() const { return open_; }
+  int fd() const { return fd_; }
+  /// The last line that is not empty; cut if it is long.
+  const std::string& last_line() const { return last_line_; }
+
+ private:
+  void Take(std::string_view text);
+  /// Appends to the file, up to its size limit.
+  void Write(std::string_view text);
+  void WriteAll(std::string_view text);
+  /// Adds the line to `lines`, if the console is to show it.
+  void EndLine(std::string& lines);
+  void Show(std::string& lines);
+
+  int fd_;
+  std::string prefix_;
+  std::string path_;
+  FileDescriptor file_;
+  std::size_t file_bytes_left_;
+  Console& console_;
+  bool echo_;
+  bool open_ = true;
+  std::string line_;
+  std::string last_line_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_SYSTEM_OUTPUT_LOG_FORWARDER_H_
