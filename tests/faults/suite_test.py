@@ -25,6 +25,7 @@ from suite.journal import Journal, JournalError
 from suite.judge import Result, judge_count
 from suite.lost_worker import APPLIED, NOT_APPLIED
 from suite.medians import FEWEST, late_medians
+from suite.proxy import LAUNCHER, member_names
 from suite.scenarios import ALL_STRATEGIES, OTHERS, STRATEGIES
 
 KILLED = next(scenario for scenario in SCENARIOS if scenario.name == "worker-killed")
@@ -65,6 +66,18 @@ class Checkpoints(unittest.TestCase):
         names = {checkpoint_scenarios.part_of_some_worker(pathlib.Path("step-8.ckpt"), types.SimpleNamespace(repetition=number, workers=3)).name
                  for number in range(3)}
         self.assertEqual(names, {f"step-8.worker-{worker}.ckpt" for worker in range(3)})
+
+
+class MemberNames(unittest.TestCase):
+    def test_the_file_is_read_only_for_a_process_that_is_not_known_yet(self):
+        rows = []
+        read = mock.Mock(side_effect=lambda: rows)
+        name = member_names(read)
+        self.assertEqual(name(11), LAUNCHER)
+        rows.append({"name": "worker 0", "pid": 11})  # the launcher writes it down later
+        self.assertEqual(name(11), "worker 0")
+        self.assertEqual(name(11), "worker 0")
+        self.assertEqual(read.call_count, 2)
 
 
 class Flood(unittest.TestCase):

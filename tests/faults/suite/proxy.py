@@ -369,7 +369,12 @@ class FaultProxy:
 
 
 def member_names(processes):
-    """A function for `FaultProxy`: the member of a process id, by the content of processes.json."""
+    """A function for `FaultProxy`: the member of a process id, by the content of processes.json. It is asked for each unit that
+    passes, so it reads the file only for a process that it does not know yet."""
+    known = {}
+
     def name(pid):
-        return next((row["name"] for row in processes() if row["pid"] == pid), LAUNCHER)
+        if pid not in known:
+            known.update((row["pid"], row["name"]) for row in processes())
+        return known.get(pid, LAUNCHER)
     return name
