@@ -154,11 +154,11 @@ def python_against_ours(model):
 
 def cost_of_flags(strategy, steps, job, *flags):
     """The step of two workers with these flags, over the step of the same job without: medians over rounds of a run's
-    mean step. A difference of one percent needs more rounds than others."""
+    mean step. A difference of one percent needs more rounds than others: of the same two programs 9 rounds said 1.026, and 21 said 0.973."""
     def measure(context):
         def step_ms(*more):
             return train_step_ms(context, strategy, 2, max(steps, context.steps), *job, *more)
-        values = interleaved(max(9, context.rounds), {"ours": lambda: step_ms(*flags), "peer": step_ms})
+        values = interleaved(max(21, context.rounds), {"ours": lambda: step_ms(*flags), "peer": step_ms})
         return slower(values["ours"], values["peer"])
     return measure
 
