@@ -154,7 +154,7 @@ def python_against_ours(model):
 
 def cost_of_flags(strategy, steps, job, *flags):
     """The step of two workers with these flags, over the step of the same job without: medians over rounds of a run's
-    mean step. A difference of one percent needs more rounds than others: of the same two programs 9 rounds said 1.026, and 21 said 0.973."""
+    mean step. A difference of one percent needs more rounds than others."""
     def measure(context):
         def step_ms(*more):
             return train_step_ms(context, strategy, 2, max(steps, context.steps), *job, *more)

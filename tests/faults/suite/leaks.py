@@ -20,7 +20,7 @@ MEMFD = re.compile(r"/memfd:(ringside\S*)")
 # The same where it is a file without a name. What has got a name and is deleted looks so too.
 UNNAMED = re.compile(r"/dev/shm/(\S+) \(deleted\)")
 NAMESPACE = re.compile(r"net:\[(\d+)\]")
-# A folder of `PrivateFile` (experiments/system): its maker.
+# A folder of `PrivateFile` (experiments/system/files): its maker.
 PRIVATE = re.compile(r"ringside-\d+-\d+-(\d+)-\w+")
 INIT = 1
 SETTLED_S = 2  # the kernel, and processes of others, may take so long to let go
