@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-const char* LimitOf(int error) {
+const char* LimitBehind(int error) {
   switch (error) {
     case EMFILE:
       return " (the limit of descriptors: ulimit -n)";
@@ -23,6 +23,10 @@ const char* LimitOf(int error) {
 }
 
 }  // namespace
+
+std::string ShortageText(int error) {
+  return std::string(std::strerror(error)) + LimitBehind(error);
+}
 
 CertificateError::CertificateError(std::string peer, const std::string& reason)
     : ConfigError(peer + ": " + reason), peer_(std::move(peer)) {}
@@ -53,7 +57,6 @@ ReplicasDifferError::ReplicasDifferError(std::int64_t steps_done, const std::str
     : Error("replicas differ after " + std::to_string(steps_done) + " steps: " + difference) {}
 
 ResourceError::ResourceError(const std::string& wanted, int error)
-    : Error("the system gives no room for " + wanted + ": " + std::strerror(error) +
-            LimitOf(error)) {}
+    : Error("the system gives no room for " + wanted + ": " + ShortageText(error)) {}
 
 }  // namespace ringside

@@ -112,6 +112,10 @@ class ReplicasDifferError : public Error {
   ReplicasDifferError(std::int64_t steps_done, const std::string& difference);
 };
 
+/// What the system says of this errno, and the limit that may be behind it, if there is one: "Too
+/// many open files (the limit of descriptors: ulimit -n)".
+std::string ShortageText(int error);
+
 /// The machine, or a limit of this process, gives no further descriptor, thread, process or memory
 /// (exit code 1).
 class ResourceError : public Error {

@@ -24,10 +24,14 @@ constexpr const char* kAttaching = "attaching shared memory";
 
 std::string ErrnoText() { return std::strerror(errno); }
 
-/// Address space for `bytes` that starts where a huge page may start; null when there is none.
+/// Address space for `bytes` that starts where a huge page may start; null, with errno set, when
+/// there is none.
 std::byte* ReserveAligned(std::size_t bytes) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  if (bytes > SIZE_MAX - kHugePage) return nullptr;
+  if (bytes > SIZE_MAX - kHugePage) {
+    errno = ENOMEM;
+    return nullptr;
+  }
   void* range = mmap(nullptr, bytes + kHugePage, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED) return nullptr;
@@ -39,6 +43,7 @@ std::byte* ReserveAligned(std::size_t bytes) {
   return begin + before;
 }
 
+/// Null when there are no bytes, and, with errno set, when they cannot be mapped.
 std::byte* Map(std::size_t bytes, int flags, int file) {
   std::byte* const place = bytes == 0 ? nullptr : ReserveAligned(bytes);
   if (place == nullptr) return nullptr;
@@ -137,8 +142,9 @@ std::size_t AvailableMemory() {
 
 MemoryRegion MemoryRegion::Ordinary(std::size_t bytes) {
   std::byte* data = Map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  const int error = errno;
   if (data == nullptr && bytes > 0) {
-    throw InternalError("no memory for " + std::to_string(bytes) + " bytes: " + ErrnoText());
+    throw ResourceError(std::to_string(bytes) + " bytes of memory", error);
   }
   Populate(data, bytes);
   return {data, bytes};
@@ -159,7 +165,7 @@ MemoryRegion MemoryRegion::CreateShared(const std::string& label, std::size_t by
                        IdentityOf(StatOf(file));
       return region;
     }
-    shortage += " but gives none: " + ErrnoText();
+    shortage += " but gives none: " + ShortageText(errno);
     if (file >= 0) close(file);
   }
   throw MissingBackendError(shortage);
@@ -179,6 +185,7 @@ MemoryRegion MemoryRegion::AttachShared(const std::string& handle, std::size_t b
   const bool same = mark != std::string::npos && handle.substr(mark + 1) == IdentityOf(stats);
   const bool fits = same && static_cast<std::size_t>(stats.st_size) == bytes;
   std::byte* data = fits ? Map(bytes, MAP_SHARED, file) : nullptr;
+  const int error = errno;
   close(file);
   if (!same) throw CommError(owner, kAttaching, "it is gone");
   if (!fits) {
@@ -186,7 +193,9 @@ MemoryRegion MemoryRegion::AttachShared(const std::string& handle, std::size_t b
         owner, kAttaching,
         "it has " + std::to_string(stats.st_size) + " bytes, expected " + std::to_string(bytes));
   }
-  if (data == nullptr && bytes > 0) throw CommError(owner, kAttaching, "it cannot be mapped");
+  if (data == nullptr && bytes > 0) {
+    throw ResourceError(std::to_string(bytes) + " bytes of shared memory", error);
+  }
   Populate(data, bytes);
   return {data, bytes};
 }

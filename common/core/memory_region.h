@@ -25,7 +25,7 @@ struct SharedMemorySources {
 class MemoryRegion {
  public:
   MemoryRegion() = default;
-  /// Throws `InternalError` when there is not enough memory.
+  /// Throws `ResourceError` when there is not enough memory.
   static MemoryRegion Ordinary(std::size_t bytes);
   /// Memory that other processes of this user may attach to as long as the region lives. It has no
   /// name in any file system, so the kernel frees it when its last user ends, also after a kill.
@@ -34,7 +34,8 @@ class MemoryRegion {
   static MemoryRegion CreateShared(const std::string& label, std::size_t bytes,
                                    const SharedMemorySources& sources = {});
   /// Maps the region of this or another process, given its `handle()`. Throws `CommError` when the
-  /// region is gone, cannot be reached or has another size.
+  /// region is gone, cannot be reached or has another size, and `ResourceError` when this process
+  /// has no room for it.
   static MemoryRegion AttachShared(const std::string& handle, std::size_t bytes);
 
   /// Moves private memory and its content to shared memory at the same address, so that pointers

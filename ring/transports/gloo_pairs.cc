@@ -31,7 +31,7 @@ class LoopCall : public tcp::Handler {
  public:
   explicit LoopCall(std::function<void()> body)
       : body_(std::move(body)), wake_(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (wake_.get() < 0) throw InternalError(fmt::format("eventfd: {}", std::strerror(errno)));
+    if (wake_.get() < 0) throw ResourceError("an event of a device's loop", errno);
   }
 
   /// Returns when `body` has returned, and throws what it has thrown. `body` waits for nothing.

@@ -69,6 +69,10 @@ TEST(ErrorsTest, ResourceErrorNamesTheLimit) {
   EXPECT_THAT(ResourceError("a sum", ENOMEM).what(), HasSubstr("ulimit -v"));
 }
 
+TEST(ErrorsTest, AnErrorWithoutALimitIsToldAsItIs) {
+  EXPECT_EQ(ShortageText(ENOSPC), "No space left on device");
+}
+
 template <typename Thrown>
 std::string LackIn(const Thrown& thrown) {
   try {

@@ -2,16 +2,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/core/memory_region.h"
 
 namespace ringside {
@@ -132,6 +136,29 @@ INSTANTIATE_TEST_SUITE_P(Sources, SharedMemoryTest,
                          [](const auto& source) {
                            return source.param.anonymous ? "Anonymous" : "Directory";
                          });
+
+/// More than a process can address.
+constexpr std::size_t kTooMuch = std::size_t{1} << 60;
+
+TEST(MemoryRegionTest, NoRoomIsALackOfResourcesThatNamesTheLimit) {
+  EXPECT_THAT([] { MemoryRegion::Ordinary(kTooMuch); },
+              ThrowsMessage<ResourceError>(
+                  AllOf(HasSubstr("1152921504606846976 bytes of memory"), HasSubstr("ulimit -v"))));
+  EXPECT_THAT([] { MemoryRegion::Ordinary(SIZE_MAX); },
+              ThrowsMessage<ResourceError>(HasSubstr("ulimit -v")));
+}
+
+// The owner has done nothing wrong.
+TEST(MemoryRegionTest, NoRoomForSharedMemoryOfAnotherIsNotItsOwnersFault) {
+  const FileDescriptor file(memfd_create("large", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(file.get(), kTooMuch), 0) << std::strerror(errno);
+  struct stat stats {};
+  ASSERT_EQ(fstat(file.get(), &stats), 0) << std::strerror(errno);
+  const std::string handle = "/proc/self/fd/" + std::to_string(file.get()) + "#" +
+                             std::to_string(stats.st_dev) + "." + std::to_string(stats.st_ino);
+  EXPECT_THAT([&] { MemoryRegion::AttachShared(handle, kTooMuch); },
+              ThrowsMessage<ResourceError>(HasSubstr("ulimit -v")));
+}
 
 TEST(MemoryRegionTest, AttachingToAnotherSizeIsRefused) {
   const MemoryRegion owner = MemoryRegion::CreateShared("size", 8192);
