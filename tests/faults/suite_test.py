@@ -10,6 +10,8 @@ import pathlib
 import signal
 import socket
 import struct
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,7 +20,7 @@ import unittest
 from unittest import mock
 
 import fault_suite
-from suite import checkpoint_scenarios, left_out, runner, slowness, strangers, table
+from suite import checkpoint_scenarios, left_out, limits, runner, slowness, strangers, table
 from suite.all_scenarios import SCENARIOS
 from suite.journal import KILLED as CALL_WAS_KILLED
 from suite.journal import Journal, JournalError
@@ -50,6 +52,18 @@ class Medians(unittest.TestCase):
         results = [Result(KILLED, "ring", seconds=2)] * FEWEST
         self.assertEqual(late_medians(results, slack_s=3, busy=True), [])
         self.assertTrue(late_medians(results, slack_s=3, busy=False))
+
+
+@unittest.skipIf(limits.no_memory_limit(), "needs root and control groups for memory")
+class MemoryLimits(unittest.TestCase):
+    def test_the_kernel_counts_whom_it_kills(self):
+        with limits.MemoryLimit(f"{os.getpid()}-test", 16 << 20) as limit:
+            child = subprocess.Popen([sys.executable, "-c", "input(); b'x' * (64 << 20)"], stdin=subprocess.PIPE)
+            limit.hold(child.pid)
+            self.assertEqual(limit.kills(), 0)
+            child.communicate(b"\n")
+            self.assertEqual(child.returncode, -signal.SIGKILL)
+            self.assertEqual(limit.kills(), 1)
 
 
 class Checkpoints(unittest.TestCase):

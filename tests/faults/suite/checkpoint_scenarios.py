@@ -222,24 +222,25 @@ def damage_the_newest(file_of):
 
 
 def damage_and_kill(job, random, file_of):
-    """The launcher is stopped meanwhile, so that nothing starts again before the file is damaged. Worker 0 is stopped until the
-    launcher has decided, so that it writes no newer one."""
+    """The launcher is stopped meanwhile, so that nothing starts again before the file is damaged; how long depends on the writers of
+    checkpoints. So the time counts from when the launcher goes on. Worker 0 is stopped until the launcher has decided, so that it
+    writes no newer one."""
     wait_for_some_step(job, random)
     wait_for_two(job)
     victim, writer, other = (job.pid(name) for name in (VICTIM, WRITER, OTHER))
     job.signal_pid(job.launcher_pid, signal.SIGSTOP)
     try:
-        now = time.time()
         job.signal_pid(victim, signal.SIGKILL)
         newest, older = settled(job)[:2]
         job.signal_pid(writer, signal.SIGSTOP)
         file = file_of(newest, job)
         job.remembered |= {"damaged": file, "older": step_of(older), "damage": damage(file, random, job.repetition)}
     finally:
+        goes_on = time.time()
         job.signal_pid(job.launcher_pid, signal.SIGCONT)
     wait_for_end(job, other)
     job.signal_pid(writer, signal.SIGCONT)
-    return now
+    return goes_on
 
 
 def wait_for_end(job, pid):

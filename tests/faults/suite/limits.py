@@ -91,6 +91,11 @@ class MemoryLimit(Limit):
             (("memory.limit_in_bytes", size), ("memory.swappiness", 0)),
             (("memory.max", size), ("memory.swap.max", 0))))
 
+    def kills(self):
+        """How many processes the kernel has killed."""
+        name = "memory.events" if (self._folder / "memory.events").exists() else "memory.oom_control"
+        return int(dict(line.split() for line in self._file(name).splitlines())["oom_kill"])
+
 
 def _set(path, value):
     """The kernel rounds, refuses or ignores what it does not like, so the file must have the value afterwards."""

@@ -25,6 +25,7 @@ OPERATION_BOUND_S = OPERATION_S + 1
 FROZEN_S = 3  # shorter than a lease
 FIRST_SHARE = 0.01  # of a processor
 SHARES = ((FIRST_SHARE, LEASE_BOUND_S + 1), (0.003, 4), (0.001, 20))  # one after the other, and how long at most; the kernel gives no less
+KERNEL_S = 10  # within which it kills a process that takes more memory than it may
 MEMORY_LEFT = 32 << 20  # bytes; the fault takes eight times as many
 
 # No connection carries data here: the processes share memory, which `auto` chooses on one host, or have nothing to say.
@@ -243,15 +244,20 @@ def starve(member, until_named=()):
 
 
 def fill_memory(member):
-    """It takes more memory than it may, in a step of the plan."""
+    """It takes more memory than it may, in a step of the plan. Before the kernel kills a process it tries for up to seconds to find
+    memory, so the fault begins when it has killed."""
     def strike(job, random):
         with limits.MemoryLimit(str(job.launcher_pid), MEMORY_LEFT) as limit:
             job.wait_for_steps(1)
             pid = job.pid(member)
             limit.hold(pid)
-            struck = planned(job, random)
-            end = time.time() + AT_ONCE_S
-            while job.runs(pid) and time.time() < end:
+            end = time.time() + (KERNEL_S if planned(job, random) else 0)
+            while not limit.kills():
+                if time.time() > end:
+                    return 0
+                time.sleep(0.002)
+            struck = time.time()
+            while job.runs(pid) and time.time() < struck + AT_ONCE_S:
                 time.sleep(0.005)
             return struck
     return strike

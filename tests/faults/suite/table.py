@@ -30,7 +30,8 @@ have larger ones. "Found" is what the launcher blames, and the times are
 from the fault until it decides that. They are up to a tenth of a second too short, because the launcher counts from its
 own start. Of fewer than 100 jobs, p99 is the maximum. For a job that ends early (a killed launcher, SIGTERM), they are the
 time until the last process has ended. For the token of another job they are from the start. For strangers they are the time until
-the last one has lost its connection. A full disk leaves no room for the launcher's summary: there "no space left" means that its error
+the last one has lost its connection. Where memory runs out, they are from when the kernel has killed the process. Where a checkpoint is
+damaged, the launcher is stopped meanwhile, and they are from when it goes on. A full disk leaves no room for the launcher's summary: there "no space left" means that its error
 named the file and the cause. The call that meets the full disk fails at once. The time is until the job ended, which its bound allows a second
 for.
 
