@@ -20,7 +20,7 @@ import unittest
 from unittest import mock
 
 import fault_suite
-from suite import checkpoint_scenarios, left_out, limits, runner, slowness, strangers, table
+from suite import checkpoint_scenarios, left_out, limits, processes, runner, slowness, strangers, table
 from suite.all_scenarios import SCENARIOS
 from suite.journal import KILLED as CALL_WAS_KILLED
 from suite.journal import Journal, JournalError
@@ -195,7 +195,9 @@ class Runs(unittest.TestCase):
     def run_of(self, results, journal=None, **options):
         """A runner whose jobs end with these results, one after the other."""
         arguments = types.SimpleNamespace(jobs=options.pop("jobs", 1), seed=1, build=pathlib.Path(), slack=0)
-        self.enterContext(mock.patch.object(runner, "run_once", side_effect=results))
+        self.run_one = mock.Mock(side_effect=results)
+        here = contextlib.nullcontext(types.SimpleNamespace(run=self.run_one))
+        self.enterContext(mock.patch.object(runner, "Processes", return_value=here))
         self.enterContext(mock.patch.object(runner, "on_this_machine", return_value={}))
         self.enterContext(mock.patch.object(runner.leaks, "left", return_value=[]))
         self.enterContext(contextlib.redirect_stdout(io.StringIO()))
@@ -238,21 +240,21 @@ class Runs(unittest.TestCase):
 
         self.assertIsNone(self.run_of(interrupted, journal))
         journal.add.assert_not_called()
-        self.assertEqual(runner.run_once.call_count, 1)
+        self.assertEqual(self.run_one.call_count, 1)
 
     def lasting_run(self, jobs, patience_s):
         """Whether each job that lasts for minutes has seen the end of the others."""
         others_ended = threading.Event()
         seen = []
 
-        def run_once(_build, _directory, scenario, _strategy, _moment, _slack, repetition):
+        def run_one(_build, _directory, scenario, _strategy, _seed, _slack, repetition):
             if scenario.long:
                 seen.append(others_ended.wait(patience_s))
             elif repetition == 3:
                 others_ended.set()
             return Result(scenario, "ring")
 
-        self.run_of(run_once, jobs=jobs, scenarios=[LASTS, LASTS, KILLED, KILLED])
+        self.run_of(run_one, jobs=jobs, scenarios=[LASTS, LASTS, KILLED, KILLED])
         return seen
 
     def test_jobs_that_last_for_minutes_do_not_keep_others_out(self):
@@ -260,6 +262,40 @@ class Runs(unittest.TestCase):
 
     def test_one_job_at_a_time_means_one(self):
         self.assertEqual(self.lasting_run(jobs=1, patience_s=0), [False, False])
+
+
+class OwnProcesses(unittest.TestCase):
+    def processes(self, run_once):
+        # What is patched before they start is patched in them.
+        self.enterContext(mock.patch.object(processes, "run_once", run_once))
+        return self.enterContext(processes.Processes(1))
+
+    @staticmethod
+    def run_in(one, scenario=KILLED):
+        return one.run(pathlib.Path(), "", scenario, "ring", 1, 0, 7)
+
+    def test_a_job_runs_in_another_process_and_its_result_comes_back(self):
+        def run_once(_build, _directory, scenario, strategy, moment, _slack, repetition):
+            return Result(scenario, strategy, kind=str(os.getpid()), seconds=moment.random(), problems=[f"repetition {repetition}"])
+
+        one = self.processes(run_once)
+        first, other = self.run_in(one), self.run_in(one, EXITS)
+        self.assertNotEqual(first.kind, str(os.getpid()))
+        self.assertEqual((first.scenario, first.strategy, first.problems), (KILLED, "ring", ["repetition 7"]))
+        self.assertEqual(self.run_in(one), first, "the same moment")
+        self.assertNotEqual(other.seconds, first.seconds)
+
+    def test_a_ctrl_c_ends_neither_the_process_nor_its_job(self):
+        def run_once(_build, _directory, scenario, strategy, *_):
+            os.kill(os.getpid(), signal.SIGINT)
+            ended = subprocess.run(["sh", "-c", "kill -INT $$; true"], check=False)
+            return Result(scenario, strategy, kind=str(ended.returncode))
+
+        self.assertEqual(self.run_in(self.processes(run_once)).kind, str(-signal.SIGINT), "what it starts gets the Ctrl-C")
+
+    def test_what_the_suite_fails_by_comes_back(self):
+        with self.assertRaisesRegex(OSError, "full"):
+            self.run_in(self.processes(mock.Mock(side_effect=OSError("full"))))
 
 
 class Order(unittest.TestCase):

@@ -1,7 +1,6 @@
 """Runs jobs, several at a time, until all have ended or Ctrl-C comes."""
 import concurrent.futures
 import contextlib
-import random
 import signal
 import tempfile
 import threading
@@ -9,7 +8,8 @@ import traceback
 
 from suite import leaks
 from suite.job import MARK
-from suite.judge import Result, run_once
+from suite.judge import Result
+from suite.processes import Processes
 from suite.turns import Turns
 
 
@@ -24,6 +24,7 @@ class Runner:
         self._arguments = arguments
         self._journal = journal
         self._turns = Turns()
+        self._processes = None
         # Jobs that have not ended get the same Ctrl-C, so that their results say nothing.
         self.interrupted = threading.Event()
 
@@ -31,6 +32,7 @@ class Runner:
         """The results; None after a Ctrl-C. `jobs`: of each its scenario, its strategy, and which repetition it is."""
         at_a_time = self._arguments.jobs
         with contextlib.ExitStack() as stack:
+            self._processes = stack.enter_context(Processes(at_a_time if at_a_time == 1 else 2 * at_a_time))
             pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(at_a_time))
             # Jobs that last for minutes wait nearly all the time. They would keep the others out. One job at a time means one.
             long_pool = pool if at_a_time == 1 else stack.enter_context(concurrent.futures.ThreadPoolExecutor(at_a_time))
@@ -64,7 +66,6 @@ class Runner:
     def _try(self, scenario, strategy, repetition):
         """The result, and whether the suite itself has failed."""
         arguments = self._arguments
-        moment = random.Random(f"{arguments.seed} {scenario.name} {strategy} {repetition}")
         # Of other jobs at the same time nothing can be told apart that has lost its process.
         alone = arguments.jobs == 1
         before = on_this_machine() if alone else None
@@ -72,7 +73,7 @@ class Runner:
             if self.interrupted.is_set():  # while it waited for its turn
                 return Result(scenario, strategy, problems=["interrupted"]), False
             try:
-                result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack, repetition)
+                result = self._processes.run(arguments.build.resolve(), directory, scenario, strategy, arguments.seed, arguments.slack, repetition)
             except Exception as error:  # the other jobs must count all the same
                 traceback.print_exc()
                 return Result(scenario, strategy, problems=[f"the suite failed: {error!r}"]), True
