@@ -82,7 +82,11 @@ std::vector<int> UnreachableEndpoints(std::span<const std::string> endpoints, in
     if (IsSilence(error)) unreachable.push_back(index);
     if (error == 0) attempts.push_back({index, std::move(socket)});
   }
-  while (!attempts.empty() && !deadline.expired()) TakeEnds(attempts, unreachable, deadline);
+  while (!attempts.empty()) {
+    TakeEnds(attempts, unreachable, deadline);
+    // Not before: on a busy machine beginning may take all the time, and answers have come then.
+    if (deadline.expired()) break;
+  }
   for (const Attempt& attempt : attempts) unreachable.push_back(attempt.index);
   std::ranges::sort(unreachable);
   return unreachable;

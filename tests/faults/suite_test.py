@@ -20,7 +20,7 @@ import unittest
 from unittest import mock
 
 import fault_suite
-from suite import checkpoint_scenarios, left_out, limits, processes, runner, slowness, strangers, table
+from suite import checkpoint_scenarios, left_out, limits, ports, processes, runner, slowness, strangers, table
 from suite.all_scenarios import SCENARIOS
 from suite.journal import KILLED as CALL_WAS_KILLED
 from suite.journal import Journal, JournalError
@@ -64,6 +64,20 @@ class MemoryLimits(unittest.TestCase):
             child.communicate(b"\n")
             self.assertEqual(child.returncode, -signal.SIGKILL)
             self.assertEqual(limit.kills(), 1)
+
+
+class Ports(unittest.TestCase):
+    def test_those_who_listen_are_found_beside_other_connections(self):
+        one, other = (self.enterContext(socket.create_server(("127.0.0.1", 0))) for _ in range(2))
+        six = self.enterContext(socket.create_server(("::1", 0), family=socket.AF_INET6))
+        client = self.enterContext(socket.create_connection(one.getsockname()))
+        self.enterContext(one.accept()[0])
+        wanted = {listener.getsockname()[1] for listener in (one, other, six)}
+        found = ports.ports_of(os.getpid())
+        self.assertLessEqual(wanted, found)
+        self.assertNotIn(client.getsockname()[1], found)
+        self.assertEqual([ports.listener_of(port) for port in wanted], [os.getpid()] * 3)
+        self.assertIsNone(ports.listener_of(client.getsockname()[1]))
 
 
 class Checkpoints(unittest.TestCase):

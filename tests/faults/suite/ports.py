@@ -10,14 +10,23 @@ import subprocess
 PIDFD_GETFD = 438  # the number of the system call, on every architecture but Alpha
 
 
+LISTENS = "0A"  # a state in /proc/net/tcp
+
+
+def listeners():
+    """The port and the inode of each TCP socket that listens. The kernel names them before all others, of which there may be thousands."""
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(table) as file:
+            next(file)
+            for fields in map(str.split, file):
+                if fields[3] != LISTENS:
+                    break
+                yield int(fields[1].rsplit(":", 1)[1], 16), fields[9]
+
+
 def listener_of(port):
     """The process that listens on this port of loopback; None: no such process is found."""
-    inodes = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in pathlib.Path(table).read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and int(fields[1].rsplit(":", 1)[1], 16) == port:
-                inodes.add(f"socket:[{fields[9]}]")
+    inodes = {f"socket:[{inode}]" for listens_on, inode in listeners() if listens_on == port}
     for folder in pathlib.Path("/proc").glob("[0-9]*/fd"):
         try:
             files = list(folder.iterdir())
@@ -42,13 +51,7 @@ def ports_of(pid):
             continue  # closed meanwhile
         if found:
             inodes.add(found[1])
-    ports = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in pathlib.Path(table).read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and fields[9] in inodes:
-                ports.add(int(fields[1].rsplit(":", 1)[1], 16))
-    return ports
+    return {port for port, inode in listeners() if inode in inodes}
 
 
 def free_port():

@@ -52,6 +52,13 @@ TEST(Reachability, SilenceIsNone) {
               ElementsAre(0, 2));
 }
 
+TEST(Reachability, AnAnswerCountsThatIsThereWhenTheTimeIsOver) {
+  const FileDescriptor listener = ListenOnTcp("127.0.0.1");
+  const std::vector<std::string> endpoints{"127.0.0.1:1", TcpEndpointOf(listener.get())};
+  EXPECT_THAT(UnreachableEndpoints(endpoints, 0, Deadline::After(std::chrono::milliseconds(0))),
+              IsEmpty());
+}
+
 TEST(Reachability, TheLinkOfTheHostItselfIsUp) {
   EXPECT_FALSE(LinkIsDown("127.0.0.1:4711"));
   EXPECT_FALSE(LinkIsDown("192.0.2.1:4711")) << "no link has this address";
