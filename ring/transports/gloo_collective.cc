@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kAllReduce = "all-reduce of";
 /// How long a rank waits for the answers of the others when the collective has failed, in the run's
 /// time.
-constexpr std::chrono::milliseconds kProbeTime{500};
+constexpr std::chrono::milliseconds kProbeTime{300};
 
 /// Broadcast and all-gather use the ring, whatever the algorithm.
 std::vector<int> PeersOf(const World& world, std::span<const LinkAlgorithm* const> algorithms) {

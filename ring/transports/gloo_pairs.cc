@@ -89,10 +89,10 @@ class AdoptedPair : public tcp::Pair {
 };
 
 /// The kernel rounds such a time up by as much as an eighth, because its timers become coarser with
-/// their length. So a sixteenth less is asked for, and an operation ends between a sixteenth before
-/// its limit and a sixteenth after it.
+/// their length. So a ninth less is asked for, and an operation ends at most a ninth before its
+/// limit, and never after it.
 void SetTimeouts(int file, std::chrono::milliseconds timeout) {
-  const std::chrono::milliseconds asked = timeout - timeout / 16;
+  const std::chrono::milliseconds asked = timeout - timeout / 9;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(asked);
   const std::chrono::microseconds rest = asked - seconds;
   const timeval value{.tv_sec = seconds.count(), .tv_usec = rest.count()};
