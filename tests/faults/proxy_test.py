@@ -4,13 +4,16 @@ import os
 import pathlib
 import resource
 import socket
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 from suite.proxy import HEADER, FaultProxy, Harm, flip_a_bit
 
-VICTIM, OTHER, STRANGER = os.getppid(), os.getpid(), 1 << 30
+VICTIM, OTHER, THIRD, STRANGER = os.getppid(), os.getpid(), 1, 1 << 30
 NAMES = {VICTIM: "worker 1", OTHER: "worker 0"}
 
 
@@ -48,6 +51,18 @@ class NewConnections(unittest.TestCase):
         self.listener.close()
         self.silence()
         self.assertNotEqual(self.ask(VICTIM, self.port), door)
+
+    def test_those_to_a_port_that_another_has_got_when_the_victim_has_ended_do_not(self):
+        listens = "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); input()"
+        with subprocess.Popen([sys.executable, "-c", listens], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as victim:
+            port = int(victim.stdout.readline())
+            self.enterContext(mock.patch.dict(NAMES, {victim.pid: "worker 1", THIRD: "worker 2"}))
+            door = self.ask(victim.pid, self.port)
+            self.silence()
+            self.assertNotEqual(self.ask(THIRD, port), door)
+        self.assertNotEqual(self.ask(THIRD, port), door, "as long as nobody has got the port")
+        with socket.create_server(("127.0.0.1", port)):
+            self.assertEqual(self.ask(THIRD, port), door)
 
     def test_those_of_the_victim_to_a_port_that_nobody_has_ever_opened_meet_it(self):
         door = self.ask(OTHER, 1)

@@ -41,8 +41,18 @@ def listener_of(port):
     return None
 
 
+def inode_of(port):
+    """Of the socket that listens on this port; None: there is none."""
+    return next((inode for listens_on, inode in listeners() if listens_on == port), None)
+
+
 def ports_of(pid):
     """The TCP ports on which this process listens."""
+    return set(inodes_of(pid))
+
+
+def inodes_of(pid):
+    """The sockets on which this process listens, by their ports."""
     inodes = set()
     for file in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -51,7 +61,7 @@ def ports_of(pid):
             continue  # closed meanwhile
         if found:
             inodes.add(found[1])
-    return {port for port, inode in listeners() if inode in inodes}
+    return {port: inode for port, inode in listeners() if inode in inodes}
 
 
 def free_port():

@@ -14,7 +14,7 @@ import struct
 import threading
 import time
 
-from suite.ports import listener_of, ports_of
+from suite.ports import inode_of, inodes_of, listener_of
 
 GREETING = 44  # of both sides of a connection of --ps-transport tcp or grpc
 FRAMES_MAGIC, GRPC_MAGIC = b"RSTC", b"RSGC"
@@ -145,7 +145,8 @@ class FaultProxy:
         self._harms = []
         self._lock = threading.Lock()
         self._expected = {}  # by the maker's port
-        self._owners = {}  # process ids by port, also of those that listen no longer, or to which nobody has connected
+        # Process ids and sockets by port, also of those that listen no longer, or to which nobody has connected.
+        self._owners = {}
         self._sockets = set()
         self._ended = False
         self.broken = []  # what its own threads have failed by: then nobody knows what was harmed
@@ -214,17 +215,21 @@ class FaultProxy:
     def _note_ports_of(self, pid):
         """A process listens before it connects. It may close its port before anybody connects to it."""
         with contextlib.suppress(OSError):  # it has ended; its connection fails by itself
-            ports = ports_of(pid)
+            inodes = inodes_of(pid)
             with self._lock:
-                self._owners.update(dict.fromkeys(ports, pid))
+                self._owners.update((port, (pid, inode)) for port, inode in inodes.items())
 
     def _owner(self, port):
+        inode = inode_of(port)
         with self._lock:
-            known = self._owners.get(port)
-        if known is None and (known := listener_of(port)) is not None:
+            pid, socket_then = self._owners.get(port, (None, None))
+        # Another process may have got the port of one that has ended.
+        if pid is not None and inode in (None, socket_then):
+            return pid
+        if (pid := listener_of(port)) is not None:
             with self._lock:
-                self._owners[port] = known
-        return known
+                self._owners[port] = (pid, inode)
+        return pid
 
     def _is_silent(self, maker_pid, to_port):
         """Whether a new connection cannot be made: its first packets would need both directions."""
