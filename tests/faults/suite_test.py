@@ -81,6 +81,16 @@ class Ports(unittest.TestCase):
 
 
 class Checkpoints(unittest.TestCase):
+    def test_a_signal_of_a_stopped_process_is_pending(self):
+        with subprocess.Popen(["sleep", "60"]) as child:
+            child.send_signal(signal.SIGSTOP)
+            os.waitpid(child.pid, os.WUNTRACED)
+            self.assertFalse(checkpoint_scenarios.is_pending(child.pid, signal.SIGTERM))
+            child.send_signal(signal.SIGTERM)
+            self.assertTrue(checkpoint_scenarios.is_pending(child.pid, signal.SIGTERM))
+            self.assertFalse(checkpoint_scenarios.is_pending(child.pid, signal.SIGINT))
+            child.kill()
+
     def test_as_many_repetitions_as_sections_hit_each(self):
         header = json.dumps({"__metadata__": {"header_sha256": "a" * 64, "sha256/parameters": "b" * 64},
                              "parameters/tensor0": {"data_offsets": [0, 4]}}).encode()

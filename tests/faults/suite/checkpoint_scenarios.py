@@ -2,6 +2,7 @@
 import contextlib
 import errno
 import json
+import pathlib
 import re
 import signal
 import struct
@@ -14,7 +15,6 @@ from suite.scenarios import AT_ONCE_S, FIRST_STEPS, STEPS, VICTIM, Scenario, any
 
 WRITER = "worker 0"
 VICTIMS_PART = f".{VICTIM.replace(' ', '-')}."
-OTHER = "worker 2"
 EVERY = 4  # steps, `--checkpoint-every` of a Job
 DISK = 1 << 20  # bytes
 LENGTH_BYTES = 8  # before the header of a checkpoint
@@ -227,7 +227,7 @@ def damage_and_kill(job, random, file_of):
     writes no newer one."""
     wait_for_some_step(job, random)
     wait_for_two(job)
-    victim, writer, other = (job.pid(name) for name in (VICTIM, WRITER, OTHER))
+    victim, writer = job.pid(VICTIM), job.pid(WRITER)
     job.signal_pid(job.launcher_pid, signal.SIGSTOP)
     try:
         job.signal_pid(victim, signal.SIGKILL)
@@ -238,15 +238,25 @@ def damage_and_kill(job, random, file_of):
     finally:
         goes_on = time.time()
         job.signal_pid(job.launcher_pid, signal.SIGCONT)
-    wait_for_end(job, other)
+    wait_for_decision(job, writer)
     job.signal_pid(writer, signal.SIGCONT)
     return goes_on
 
 
-def wait_for_end(job, pid):
+def wait_for_decision(job, pid):
+    """Until the launcher asks this process, which is stopped, to end."""
     end = time.monotonic() + 10
-    while job.runs(pid) and time.monotonic() < end:
+    while job.runs(pid) and not is_pending(pid, signal.SIGTERM) and time.monotonic() < end:
         time.sleep(0.002)
+
+
+def is_pending(pid, number):
+    """Whether a process has a signal that it has not handled yet."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False  # it has ended
+    return any(int(mask, 16) >> number - 1 & 1 for mask in re.findall(r"^(?:SigPnd|ShdPnd):\s+(\w+)$", status, re.MULTILINE))
 
 
 def named_the_damaged(job):
