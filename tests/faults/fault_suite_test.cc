@@ -20,12 +20,17 @@ ShellOutcome RunSuite(const std::string& args, const std::string& build = RINGSI
   return RunShell("python3 -B " RINGSIDE_FAULT_SUITE " --build '" + build + "' " + args);
 }
 
+// The jobs mostly wait, for leases above all: so some run at the same time.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr const char* kTogether = "--slack 3 --jobs 4 --strategies ";
+#else
+constexpr const char* kTogether = "--slack 3 --jobs 8 --strategies ";
+#endif
+
 class FaultSuite : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(FaultSuite, EachFaultIsFoundInTimeAndLosesNothing) {
-  // The jobs mostly wait, for leases above all: so some run at the same time.
-  const ShellOutcome outcome =
-      RunSuite(std::string("--slack 3 --jobs 4 --strategies ") + GetParam());
+  const ShellOutcome outcome = RunSuite(std::string(kTogether) + GetParam());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
 }
 
@@ -38,9 +43,10 @@ INSTANTIATE_TEST_SUITE_P(Strategies, FaultSuite, ::testing::Values("ring", "ps-s
 
 // mpirun starts the processes of mpi. What counted is not looked at under diloco.
 TEST(OtherStrategies, FaultsOfProcessesAreFoundUnderStrategiesOfAnotherKind) {
-  const ShellOutcome outcome = RunSuite(
-      "--slack 3 --jobs 4 --strategies mpi,diloco --only "
-      "worker-killed,worker-exits,worker-frozen,worker-out-of-memory,disk-full");
+  const ShellOutcome outcome =
+      RunSuite(std::string(kTogether) +
+               "mpi,diloco --only "
+               "worker-killed,worker-exits,worker-frozen,worker-out-of-memory,disk-full");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
 }
 
