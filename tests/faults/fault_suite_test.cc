@@ -17,7 +17,12 @@ namespace {
 using ::testing::HasSubstr;
 
 ShellOutcome RunSuite(const std::string& args, const std::string& build = RINGSIDE_BUILD) {
-  return RunShell("python3 -B " RINGSIDE_FAULT_SUITE " --build '" + build + "' " + args);
+  // In memory: an operation of 3 s does not outlast every pause of a disk.
+  return RunShell(
+      "TMPDIR=$(mktemp -d -p /dev/shm faults.XXXXXX) && export TMPDIR && trap 'rm -rf \"$TMPDIR\"' "
+      "EXIT && "
+      "python3 -B " RINGSIDE_FAULT_SUITE " --build '" +
+      build + "' " + args);
 }
 
 // The jobs mostly wait, for leases above all: so some run at the same time.
