@@ -25,17 +25,22 @@ ShellOutcome RunSuite(const std::string& args, const std::string& build = RINGSI
       build + "' " + args);
 }
 
-// The jobs mostly wait, for leases above all: so some run at the same time.
+/// Several jobs at a time: they mostly wait, for leases above all.
+ShellOutcome RunTogether(const std::string& strategies, const std::string& more = "") {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr const char* kTogether = "--slack 3 --jobs 4 --strategies ";
+  const int jobs = 4;
 #else
-constexpr const char* kTogether = "--slack 3 --jobs 8 --strategies ";
+  const int jobs = 8;
 #endif
+  std::string args = "--slack 3 --jobs " + std::to_string(jobs);
+  args.append(" --strategies ").append(strategies).append(more);
+  return RunSuite(args);
+}
 
 class FaultSuite : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(FaultSuite, EachFaultIsFoundInTimeAndLosesNothing) {
-  const ShellOutcome outcome = RunSuite(std::string(kTogether) + GetParam());
+  const ShellOutcome outcome = RunTogether(GetParam());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
 }
 
@@ -48,10 +53,9 @@ INSTANTIATE_TEST_SUITE_P(Strategies, FaultSuite, ::testing::Values("ring", "ps-s
 
 // mpirun starts the processes of mpi. What counted is not looked at under diloco.
 TEST(OtherStrategies, FaultsOfProcessesAreFoundUnderStrategiesOfAnotherKind) {
-  const ShellOutcome outcome =
-      RunSuite(std::string(kTogether) +
-               "mpi,diloco --only "
-               "worker-killed,worker-exits,worker-frozen,worker-out-of-memory,disk-full");
+  const ShellOutcome outcome = RunTogether(
+      "mpi,diloco",
+      " --only worker-killed,worker-exits,worker-frozen,worker-out-of-memory,disk-full");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
 }
 
