@@ -81,7 +81,7 @@ std::vector<std::optional<std::string>> ExchangeSeries::GatherLiving(const std::
   auto all = StoreGatherLiving(store_, world_, name, mine, deadline);
   try {
     if (!previous_.empty()) store_.Forget(ExchangeKey(previous_, world_.rank));
-  } catch (const CommError&) {
+  } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
     // A store may keep it all the same. If the store has failed, the next exchange says so.
   }
   previous_ = name;
