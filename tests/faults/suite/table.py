@@ -31,9 +31,9 @@ from the fault until it decides that. They are up to a tenth of a second too sho
 own start. Of fewer than 100 jobs, p99 is the maximum. For a job that ends early (a killed launcher, SIGTERM), they are the
 time until the last process has ended. For the token of another job they are from the start. For strangers they are the time until
 the last one has lost its connection. Where memory runs out, they are from when the kernel has killed the process. Where a checkpoint is
-damaged, the launcher is stopped meanwhile, and they are from when it goes on. A full disk leaves no room for the launcher's summary: there "no space left" means that its error
-named the file and the cause. The call that meets the full disk fails at once. The time is until the job ended, which its bound allows a second
-for.
+damaged, the launcher is stopped meanwhile, and they are from when it goes on. A full disk leaves no room for the launcher's summary: there
+"no space left" means that its error named the file and the cause. The call that meets the full disk fails at once. The time is until the job
+ended, which its bound allows a second for.
 
 A process that is stopped counts as lost when its lease of {lease} s is over. The launcher looks at the leases again and again, so the bound
 is {lease_bound} s: the lease, and {look} s for a look at it.{slack}
