@@ -10,7 +10,7 @@ usage: tests/faults/fault_suite.py [--build DIR] [--repeat N] [--others-repeat N
   --seed      of these moments (default: 1)
   --jobs      that run at the same time (default: 1)
   --slack     seconds by which bounds may be exceeded, for a busy machine (default: 0). Half of all jobs must keep them without
-  --long      also faults that last for minutes, once each. With --jobs above 1, up to --jobs of them run beside the other jobs
+  --long      also faults that last for minutes, once each. With --jobs above 1, half as many of them run beside the other jobs
   --markdown  writes the table there
   --journal   adds the result of each job to this file, and does not run jobs again whose results are there. So a long run may be
               interrupted. Results of another commit, program, --seed, --jobs or --slack are refused

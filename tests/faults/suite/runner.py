@@ -32,10 +32,11 @@ class Runner:
         """The results; None after a Ctrl-C. `jobs`: of each its scenario, its strategy, and which repetition it is."""
         at_a_time = self._arguments.jobs
         with contextlib.ExitStack() as stack:
-            self._processes = stack.enter_context(Processes(at_a_time if at_a_time == 1 else 2 * at_a_time))
+            long_at_a_time = at_a_time // 2
+            self._processes = stack.enter_context(Processes(at_a_time + long_at_a_time))
             pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(at_a_time))
             # Jobs that last for minutes wait nearly all the time. They would keep the others out. One job at a time means one.
-            long_pool = pool if at_a_time == 1 else stack.enter_context(concurrent.futures.ThreadPoolExecutor(at_a_time))
+            long_pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(long_at_a_time)) if long_at_a_time else pool
             try:
                 signal.signal(signal.SIGINT, self._interrupt)
                 started = [(long_pool if job[0].long else pool).submit(self._result_of, *job) for job in jobs]
