@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 
 namespace ringside {

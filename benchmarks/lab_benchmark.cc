@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lab/calibration.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/lab/lab.h"

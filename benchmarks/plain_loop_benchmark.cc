@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/allocator.h"
+#include "ringside/common/base/allocator.h"
 #include "ringside/common/strategy/none_strategy.h"
 #include "ringside/common/training/trainer.h"
 #include "ringside/models/data/synthetic.h"

@@ -31,8 +31,8 @@
 #include "benchmarks/push_pull/settings.h"
 #include "benchmarks/push_pull/shared.h"
 #include "benchmarks/push_pull/worker.h"
-#include "ringside/common/core/allocator.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/allocator.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside::push_pull {
 namespace {

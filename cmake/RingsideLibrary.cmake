@@ -79,7 +79,7 @@ function(ringside_declare_folder)
   set_property(GLOBAL PROPERTY RINGSIDE_DEPENDS_${path} "${arg_DEPENDS}")
 endfunction()
 
-# A backend that is loaded when it is first asked for (common/core/shared_backend.h): its own shared library, which exports one function.
+# A backend that is loaded when it is first asked for (common/base/shared_backend.h): its own shared library, which exports one function.
 # ringside_backend(NAME SOURCES... COMPONENT name [DEPENDS folders...] [LIBRARIES...])
 #   COMPONENT  the archive that it links
 function(ringside_backend name)

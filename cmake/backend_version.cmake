@@ -1,4 +1,4 @@
-# Run as a script: writes the source file of BackendVersion() (common/core/shared_backend.h).
+# Run as a script: writes the source file of BackendVersion() (common/base/shared_backend.h).
 # cmake -DSOURCE_DIR=... -DVERSION=0.2.0 -DOUT=file.cc -P backend_version.cmake
 file(GLOB headers RELATIVE ${SOURCE_DIR}
   ${SOURCE_DIR}/common/*/*.h ${SOURCE_DIR}/ring/core/*.h ${SOURCE_DIR}/ring/backends/*.h
@@ -11,7 +11,7 @@ foreach(header ${headers})
 endforeach()
 string(SHA256 interface "${hashes}")
 string(SUBSTRING ${interface} 0 12 interface)
-file(WRITE ${OUT} "#include \"ringside/common/core/shared_backend.h\"
+file(WRITE ${OUT} "#include \"ringside/common/base/shared_backend.h\"
 
 namespace ringside {
 

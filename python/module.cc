@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/program/program_worker.h"
 #include "ringside/experiments/system/environment/build_info.h"
 

@@ -12,7 +12,7 @@
 
 #include "benchmarks/peers/forked_ranks.h"
 #include "benchmarks/peers/peer_times.h"
-#include "ringside/common/core/memory_region.h"
+#include "ringside/common/base/memory_region.h"
 
 namespace {
 

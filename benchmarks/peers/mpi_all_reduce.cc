@@ -9,7 +9,7 @@
 #include <span>
 
 #include "benchmarks/peers/peer_times.h"
-#include "ringside/common/core/memory_region.h"
+#include "ringside/common/base/memory_region.h"
 
 namespace {
 

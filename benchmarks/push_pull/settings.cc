@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside::push_pull {
 namespace {

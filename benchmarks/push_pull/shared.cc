@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside::push_pull {
 

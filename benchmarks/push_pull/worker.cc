@@ -10,7 +10,7 @@
 #include <ctime>
 
 #include "benchmarks/push_pull/servers.h"
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/strategy/strategy.h"
 
 namespace ringside::push_pull {

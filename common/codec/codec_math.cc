@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "ringside/common/core/vector_clones.h"
+#include "ringside/common/base/vector_clones.h"
 
 namespace ringside {
 namespace {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstddef>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

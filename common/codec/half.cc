@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "ringside/common/core/vector_clones.h"
+#include "ringside/common/base/vector_clones.h"
 
 #if defined(__x86_64__) && !defined(RINGSIDE_NO_TARGET_CLONES)
 #define RINGSIDE_F16C 1

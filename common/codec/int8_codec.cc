@@ -4,10 +4,10 @@
 #include <limits>
 #include <memory>
 
+#include "ringside/common/base/counter_random.h"
+#include "ringside/common/base/vector_clones.h"
 #include "ringside/common/codec/codec_math.h"
 #include "ringside/common/codec/raw_fallback_codec.h"
-#include "ringside/common/core/counter_random.h"
-#include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
 namespace {

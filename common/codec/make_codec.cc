@@ -1,9 +1,9 @@
 #include <memory>
 #include <utility>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec.h"
 #include "ringside/common/codec/error_feedback.h"
-#include "ringside/common/core/errors.h"
 
 namespace ringside {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "ringside/common/base/counter_random.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/vector_clones.h"
 #include "ringside/common/codec/codec_math.h"
-#include "ringside/common/core/counter_random.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
 namespace {

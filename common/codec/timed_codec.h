@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/codec/codec.h"
-#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/common/measure/timeline.h"
 

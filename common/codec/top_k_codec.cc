@@ -13,9 +13,9 @@
 #include <memory>
 #include <string_view>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec_math.h"
 #include "ringside/common/codec/raw_fallback_codec.h"
-#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

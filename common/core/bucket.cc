@@ -1,6 +1,6 @@
 #include "ringside/common/core/bucket.h"
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "ringside/common/core/fnv1a.h"
+#include "ringside/common/base/fnv1a.h"
 
 namespace ringside {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "ringside/common/core/memory_region.h"
+#include "ringside/common/base/memory_region.h"
 
 namespace ringside {
 

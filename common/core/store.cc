@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/core/world.h"
 
 namespace ringside {

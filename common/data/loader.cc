@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/splitmix64.h"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 
 namespace ringside {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

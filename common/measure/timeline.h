@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/measure/chunk_event.h"
 #include "ringside/common/measure/event_buffer.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/optim/adam.h"
 #include "ringside/common/optim/sgd.h"
 

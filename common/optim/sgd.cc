@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "ringside/common/core/finite.h"
-#include "ringside/common/core/vector_clones.h"
+#include "ringside/common/base/finite.h"
+#include "ringside/common/base/vector_clones.h"
 
 namespace ringside {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/secrets.h"
 
 namespace ringside {

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/openssl_handles.h"
 #include "ringside/common/security/secrets.h"
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <ctime>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/hex.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/hex.h"
 
 namespace ringside {
 

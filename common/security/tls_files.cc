@@ -11,8 +11,8 @@
 #include <cstring>
 #include <memory>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/security/certificate_flaw.h"
 #include "ringside/common/security/openssl_handles.h"
 

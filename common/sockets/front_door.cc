@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/sockets/tcp_socket.h"
 
 namespace ringside {

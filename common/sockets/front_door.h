@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/sockets/waiting_room.h"
 
 namespace ringside {

@@ -17,8 +17,8 @@
 #include <memory>
 #include <utility>
 
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/sockets/tcp_socket.h"
 
 namespace ringside {

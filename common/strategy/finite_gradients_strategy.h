@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/finite.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/finite.h"
 #include "ringside/common/strategy/strategy_decorator.h"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/optim/optimizer.h"

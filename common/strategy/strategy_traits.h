@@ -1,7 +1,7 @@
 #ifndef RINGSIDE_COMMON_STRATEGY_STRATEGY_TRAITS_H_
 #define RINGSIDE_COMMON_STRATEGY_STRATEGY_TRAITS_H_
 
-#include "ringside/common/core/memory_region.h"
+#include "ringside/common/base/memory_region.h"
 
 namespace ringside {
 

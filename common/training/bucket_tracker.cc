@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "ringside/common/core/fault_point.h"
+#include "ringside/common/base/fault_point.h"
 
 namespace ringside {
 

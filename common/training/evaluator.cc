@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

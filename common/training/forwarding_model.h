@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/training/model.h"
 
 namespace ringside {

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/core/bucket_plan.h"
-#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/flat_space.h"
 #include "ringside/common/data/dataset.h"
 #include "ringside/common/optim/optimizer.h"

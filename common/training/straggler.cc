@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "ringside/common/core/counter_random.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/counter_random.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

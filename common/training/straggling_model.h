@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/common/training/emulated_compute.h"
 #include "ringside/common/training/forwarding_model.h"

@@ -9,9 +9,9 @@
 #include <cmath>
 #include <string>
 
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/fault_point.h"
 #include "ringside/common/core/bucket.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/fault_point.h"
 #include "ringside/common/data/loader.h"
 #include "ringside/common/strategy/deferred_submit_strategy.h"
 #include "ringside/common/strategy/finite_gradients_strategy.h"

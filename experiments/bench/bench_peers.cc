@@ -11,7 +11,7 @@
 #include <sstream>
 #include <thread>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/experiments/bench/bench_candidates.h"
 #include "ringside/experiments/job/processes/mpirun.h"
 #include "ringside/experiments/system/files/find_program.h"

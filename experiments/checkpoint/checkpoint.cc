@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 
 namespace ringside {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {

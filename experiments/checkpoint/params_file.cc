@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/regular_file.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/regular_file.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/sha256.h"
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/sha256.h"
 #include "ringside/experiments/text/json_depth.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ringside/common/core/regular_file.h"
+#include "ringside/common/base/regular_file.h"
 
 namespace ringside {
 

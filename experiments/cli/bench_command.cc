@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/bench/bench_candidates.h"
 #include "ringside/experiments/bench/bench_render.h"
 #include "ringside/experiments/bench/bench_runner.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"

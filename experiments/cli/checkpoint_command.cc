@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/checkpoint/safetensors_export.h"

@@ -13,7 +13,7 @@ namespace ringside {
 using Arguments = std::vector<std::string>;
 
 /// One verb. `run` gets the arguments after the verb and the catalog of this program. It returns
-/// the exit code and throws the errors of common/core/errors.h.
+/// the exit code and throws the errors of common/base/errors.h.
 struct Command {
   std::string_view name;
   std::string_view summary;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/option_set.h"

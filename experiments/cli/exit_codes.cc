@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/lack_of_resources.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/lack_of_resources.h"
 #include "ringside/experiments/text/printable.h"
 
 namespace ringside {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

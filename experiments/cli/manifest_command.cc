@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/text/did_you_mean.h"
 #include "ringside/experiments/text/units.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"

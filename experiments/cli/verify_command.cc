@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/job_flags.h"

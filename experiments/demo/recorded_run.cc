@@ -7,7 +7,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/report/runs/run_fidelity.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/system/files/files.h"

@@ -22,9 +22,9 @@
 #include <system_error>
 #include <thread>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/network/calibration_plan.h"
 
 namespace ringside {

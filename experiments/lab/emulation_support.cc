@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lab/iproute.h"
 #include "ringside/experiments/lab/node_settings.h"
 #include "ringside/experiments/system/files/find_program.h"

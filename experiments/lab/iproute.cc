@@ -13,8 +13,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/find_program.h"
 #include "ringside/experiments/system/processes/process.h"
 

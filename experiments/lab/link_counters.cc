@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/network/dropped_packets.h"
 

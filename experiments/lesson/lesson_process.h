@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/experiments/system/processes/process.h"
 #include "ringside/experiments/system/processes/signal_watch.h"
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lesson/member_freezer.h"
 #include "ringside/experiments/lesson/run_figures.h"
 #include "ringside/experiments/spec/bundle.h"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lesson/lesson_table.h"
 #include "ringside/experiments/lesson/run_figures.h"
 #include "ringside/experiments/statistics/quantile.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lesson/lesson_table.h"
 #include "ringside/experiments/lesson/run_figures.h"
 #include "ringside/experiments/statistics/bootstrap.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lesson/lesson_table.h"
 #include "ringside/experiments/lesson/run_figures.h"
 

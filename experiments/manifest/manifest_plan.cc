@@ -6,7 +6,7 @@
 #include <regex>
 #include <set>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/manifest/kubernetes.h"
 #include "ringside/experiments/manifest/sbatch.h"
 #include "ringside/experiments/manifest/yaml_text.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {

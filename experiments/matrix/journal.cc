@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/trusted_path.h"
 #include "ringside/experiments/text/json_integer.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/spec/catalog.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/matrix/directory_lock.h"
 #include "ringside/experiments/matrix/journal.h"
 #include "ringside/experiments/spec/bundle.h"

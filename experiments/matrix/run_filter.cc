@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/catalog.h"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

@@ -14,10 +14,10 @@
 #include <cstring>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
-#include "ringside/common/core/finite.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
+#include "ringside/common/base/finite.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/experiments/program/program_model.h"
 #include "ringside/experiments/system/files/files.h"

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/core/bucket_plan.h"
-#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/world.h"
 #include "ringside/common/optim/optimizer.h"
 #include "ringside/common/optim/schedule.h"

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/bucket.h"
-#include "ringside/common/core/errors.h"
 
 namespace ringside {
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/core/bucket_plan.h"
-#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/flat_space.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/strategy/strategy.h"

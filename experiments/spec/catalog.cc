@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec_table.h"
-#include "ringside/common/core/errors.h"
 #include "ringside/common/strategy/none_strategy.h"
 #include "ringside/models/tables/dataset_table.h"
 #include "ringside/models/tables/model_table.h"

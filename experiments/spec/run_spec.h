@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/optim/optimizer.h"
 #include "ringside/common/optim/schedule.h"

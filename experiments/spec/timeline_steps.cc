@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

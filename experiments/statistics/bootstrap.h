@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/base/splitmix64.h"
 #include "ringside/experiments/statistics/interval.h"
 
 namespace ringside {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/bundle.h"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/system/files/trusted_path.h"

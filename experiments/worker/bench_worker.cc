@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/fault_point.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/fault_point.h"
 #include "ringside/experiments/job/fidelity/time_window.h"
 #include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/statistics/steady_warmup.h"

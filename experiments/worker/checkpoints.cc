@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec_options.h"
-#include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/files/trusted_path.h"

@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <utility>
 
-#include "ringside/common/core/allocator.h"
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/allocator.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/processes/process.h"
 

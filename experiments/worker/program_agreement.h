@@ -3,8 +3,8 @@
 
 #include <span>
 
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/core/bucket_plan.h"
-#include "ringside/common/core/deadline.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/optim/optimizer.h"
 #include "ringside/common/training/model.h"

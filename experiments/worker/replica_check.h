@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/core/store.h"
 
 namespace ringside {

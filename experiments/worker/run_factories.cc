@@ -7,8 +7,8 @@
 #include <limits>
 #include <string>
 
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/data/sampler.h"
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/bucket_sizes.h"

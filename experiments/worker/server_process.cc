@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/fault_point.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/fault_point.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/worker/member_process.h"
 #include "ringside/experiments/worker/program_agreement.h"

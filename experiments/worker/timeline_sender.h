@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/spec/run_spec.h"

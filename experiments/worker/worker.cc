@@ -8,9 +8,9 @@
 #include <climits>
 #include <nlohmann/json.hpp>
 
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/fault_point.h"
 #include "ringside/common/codec/codec.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/fault_point.h"
 #include "ringside/common/data/sampler.h"
 #include "ringside/common/strategy/device_strategy.h"
 #include "ringside/common/training/straggling_model.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "ringside/common/core/fault_point.h"
+#include "ringside/common/base/fault_point.h"
 #include "ringside/experiments/system/files/sha256.h"
 
 namespace ringside {

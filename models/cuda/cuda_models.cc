@@ -1,6 +1,6 @@
 #include "ringside/models/cuda/cuda_models.h"
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/models/networks/mlp.h"
 
 namespace ringside {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/base/shared_backend.h"
 #include "ringside/common/core/flat_space.h"
-#include "ringside/common/core/shared_backend.h"
 #include "ringside/common/strategy/device_vectors.h"
 #include "ringside/models/core/model_entry.h"
 #include "ringside/models/networks/network.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <system_error>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/regular_file.h"
+#include "ringside/common/base/regular_file.h"
 
 namespace ringside {
 

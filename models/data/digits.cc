@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/splitmix64.h"
 #include "ringside/models/data/digits_bytes.h"
 #include "ringside/models/data/image_dataset.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/regular_file.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/regular_file.h"
 #include "ringside/models/data/npy_array.h"
 
 namespace ringside {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/base/splitmix64.h"
 #include "ringside/models/data/image_dataset.h"
 
 namespace ringside {

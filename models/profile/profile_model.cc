@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/splitmix64.h"
 
 namespace ringside {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/training/bucket_tracker.h"
 #include "ringside/common/training/emulated_compute.h"
 #include "ringside/common/training/model.h"

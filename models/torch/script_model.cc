@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/training/bucket_tracker.h"
 #include "ringside/models/torch/parameter_hooks.h"
 

@@ -16,8 +16,8 @@
 #include <optional>
 #include <vector>
 
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/training/bucket_tracker.h"
 #include "ringside/models/torch/layers.h"
 #include "ringside/models/torch/network_state.h"

@@ -11,7 +11,7 @@
 #include <array>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 
 namespace ringside {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/fault_point.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/fault_point.h"
 #include "ringside/paramserver/wire/wire.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/codec/codec.h"
-#include "ringside/common/core/deadline.h"
 #include "ringside/common/measure/activity.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/optim/optimizer.h"

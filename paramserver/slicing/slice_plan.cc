@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ringside/common/core/fnv1a.h"
+#include "ringside/common/base/fnv1a.h"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/server/consistency_table.h"
 #include "ringside/paramserver/slicing/slice_sizes.h"
 #include "ringside/paramserver/strategies/ps_server.h"

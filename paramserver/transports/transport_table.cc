@@ -4,7 +4,7 @@
 #include <array>
 #include <sstream>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/transports/grpc/grpc_link.h"
 #include "ringside/paramserver/transports/grpc/grpc_listener.h"
 #include "ringside/paramserver/transports/shm/shm_link.h"

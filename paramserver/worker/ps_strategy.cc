@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec.h"
 #include "ringside/common/core/bucket.h"
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
 #include "ringside/common/strategy/plan_agreement.h"
 #include "ringside/paramserver/wire/checksum.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/wire/checksum.h"
 
 namespace ringside {

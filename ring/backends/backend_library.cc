@@ -1,6 +1,6 @@
 #include "ringside/ring/backends/backend_library.h"
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

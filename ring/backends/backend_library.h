@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "ringside/common/core/shared_backend.h"
+#include "ringside/common/base/shared_backend.h"
 #include "ringside/ring/core/collective.h"
 #include "ringside/ring/core/collective_entry.h"
 

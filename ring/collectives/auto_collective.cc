@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/ring/collectives/collective_table.h"
 #include "ringside/ring/core/host_map.h"
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec.h"
 #include "ringside/common/codec/power_sgd.h"
 #include "ringside/common/codec/timed_codec.h"
-#include "ringside/common/core/errors.h"
 #include "ringside/common/core/failure_latch.h"
 #include "ringside/ring/algorithms/links.h"
 #include "ringside/ring/core/bucket_message.h"

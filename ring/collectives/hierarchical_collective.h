@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/failure_latch.h"
 #include "ringside/common/core/store.h"
 #include "ringside/ring/core/collective.h"

@@ -9,8 +9,8 @@
 #include <set>
 #include <sstream>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/ring/core/collective.h"
 
 namespace ringside {

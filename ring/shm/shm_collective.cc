@@ -13,7 +13,7 @@
 #include <numeric>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/ring/shm/sum_vectors.h"
 
 namespace ringside {

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

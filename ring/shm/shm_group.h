@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/memory_region.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/memory_region.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/measure/activity.h"
 #include "ringside/common/strategy/strategy_entry.h"

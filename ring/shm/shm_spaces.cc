@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/ring/core/gather_values.h"
 
 namespace ringside {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/strategy/plan_agreement.h"
 #include "ringside/ring/core/gather_values.h"
 #include "ringside/ring/core/operation.h"

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ringside/common/base/memory_region.h"
 #include "ringside/common/core/failure_latch.h"
-#include "ringside/common/core/memory_region.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/strategy/call_checks.h"
 #include "ringside/common/strategy/strategy.h"

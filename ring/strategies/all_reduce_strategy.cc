@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/strategy/plan_agreement.h"
 #include "ringside/ring/core/gather_values.h"
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/sigpipe_guard.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/sigpipe_guard.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/transports/reachability.h"
 #include "ringside/ring/transports/recorded_links.h"

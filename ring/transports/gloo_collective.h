@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/failure_latch.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/core/world.h"

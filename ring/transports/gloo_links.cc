@@ -9,8 +9,8 @@
 #include <fstream>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/lack_of_resources.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/lack_of_resources.h"
 #include "ringside/common/measure/activity.h"
 #include "ringside/ring/transports/gloo_pairs.h"
 #include "ringside/ring/transports/peer_connections.h"

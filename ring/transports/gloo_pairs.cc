@@ -18,7 +18,7 @@
 #include <mutex>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/sockets/tcp_socket.h"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace gloo::transport {
 class Context;

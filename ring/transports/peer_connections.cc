@@ -11,8 +11,8 @@
 #include <span>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/greeting.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/common/sockets/waiting_room.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/core/world.h"
 #include "ringside/common/strategy/comm_options.h"

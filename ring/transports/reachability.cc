@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/sockets/tcp_socket.h"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 #include <exception>
 #include <functional>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace ringside {
 

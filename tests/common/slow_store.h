@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 
 namespace ringside {

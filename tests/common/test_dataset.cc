@@ -1,6 +1,6 @@
 #include "tests/common/test_dataset.h"
 
-#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/base/splitmix64.h"
 
 namespace ringside {
 namespace {

@@ -3,7 +3,7 @@
 #ifndef RINGSIDE_CONSUMER_OWN_COLLECTIVE_H_
 #define RINGSIDE_CONSUMER_OWN_COLLECTIVE_H_
 
-#include <ringside/common/core/deadline.h>
+#include <ringside/common/base/deadline.h>
 #include <ringside/ring/core/collective_entry.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #ifndef RINGSIDE_CONSUMER_OWN_STRATEGY_H_
 #define RINGSIDE_CONSUMER_OWN_STRATEGY_H_
 
-#include <ringside/common/core/errors.h>
+#include <ringside/common/base/errors.h>
 #include <ringside/common/core/failure_latch.h>
 #include <ringside/common/strategy/call_checks.h>
 #include <ringside/common/strategy/strategy_entry.h>

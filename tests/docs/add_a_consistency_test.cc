@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/strategies/ps_strategies.h"
 #include "tests/paramserver/ps_cluster.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/experiments/test_catalog.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/server/consistency_table.h"
 #include "tests/common/comm_error.h"
 #include "tests/experiments/strategy_conformance_testing.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "ringside/common/core/fault_point.h"
+#include "ringside/common/base/fault_point.h"
 
 namespace ringside {
 

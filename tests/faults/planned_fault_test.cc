@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 /// Reads one input; libFuzzer or standalone.cc calls it. Returns 0 if the input was read, or
 /// refused as the documentation says. Anything else is a finding: another exception, a report of a

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/security/greeting.h"
 #include "ringside/common/security/handshake_mac.h"
 #include "ringside/common/strategy/plan_agreement.h"

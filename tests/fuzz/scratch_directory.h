@@ -12,7 +12,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace ringside {
 

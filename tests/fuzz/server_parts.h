@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec_table.h"
-#include "ringside/common/core/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/strategy/server.h"
 #include "ringside/paramserver/server/consistency_table.h"

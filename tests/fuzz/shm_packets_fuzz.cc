@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/file_descriptor.h"
-#include "ringside/common/core/memory_region.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/file_descriptor.h"
+#include "ringside/common/base/memory_region.h"
 #include "ringside/paramserver/transports/shm/shm_connection.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/wire/plan_message.h"

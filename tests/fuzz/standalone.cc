@@ -30,7 +30,7 @@
 #include <typeinfo>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace ringside {

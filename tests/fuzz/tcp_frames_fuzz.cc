@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/tcp/tcp_connection.h"
 #include "ringside/paramserver/wire/plan_message.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/finite.h"
+#include "ringside/common/base/finite.h"
 #include "ringside/models/cuda/math/device_math.h"
 #include "tests/gpu/device_memory.h"
 

@@ -123,7 +123,7 @@ TEST(LayeringTest, EveryTypeOfAHeaderHasANameOfItsOwn) {
   EXPECT_GT(headers.size(), 300U) << "nothing was looked at";
 }
 
-// Deadlines use a steady clock (common/core/deadline.h), because the wall clock may jump.
+// Deadlines use a steady clock (common/base/deadline.h), because the wall clock may jump.
 TEST(LayeringTest, DeadlinesAreMonotonic) {
   for (const Source& source : Sources()) {
     if (TopOf(source.path) == "experiments") continue;

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 
 namespace ringside {
 

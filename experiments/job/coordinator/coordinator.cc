@@ -10,9 +10,9 @@
 #include <thread>
 #include <utility>
 
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/tsan_handoff.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/tsan_handoff.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/front_door.h"

@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/core/store.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

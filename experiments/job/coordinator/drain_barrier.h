@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 
 namespace ringside {
 

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "ringside/common/core/awake_clock.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/awake_clock.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

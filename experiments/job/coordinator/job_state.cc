@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/experiments/text/json_depth.h"
 

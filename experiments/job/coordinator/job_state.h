@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/awake_clock.h"
+#include "ringside/common/base/awake_clock.h"
 #include "ringside/common/measure/activity.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/experiments/job/coordinator/clock_offset.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/lack_of_resources.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/lack_of_resources.h"
 
 namespace ringside {
 namespace {

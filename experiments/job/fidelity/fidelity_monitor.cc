@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/job/fidelity/judge_fidelity.h"
 #include "ringside/experiments/job/fidelity/time_window.h"

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

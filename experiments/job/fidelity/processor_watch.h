@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/job/fidelity/time_window.h"
 
 namespace ringside {

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/job/placement/cluster_hosts.h"
 #include "ringside/experiments/spec/catalog.h"

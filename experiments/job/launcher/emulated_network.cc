@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lab/calibration.h"
 #include "ringside/experiments/network/dilation.h"
 #include "ringside/experiments/system/files/files.h"

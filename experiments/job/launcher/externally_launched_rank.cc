@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/launcher/cluster_run.h"

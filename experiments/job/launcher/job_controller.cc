@@ -9,10 +9,10 @@
 #include <span>
 #include <utility>
 
-#include "ringside/common/core/awake_clock.h"
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/lack_of_resources.h"
+#include "ringside/common/base/awake_clock.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/lack_of_resources.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/job/launcher/program_files.h"

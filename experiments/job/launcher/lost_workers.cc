@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "ringside/common/core/awake_clock.h"
+#include "ringside/common/base/awake_clock.h"
 #include "ringside/experiments/job/launcher/cluster_run.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/job/watch/wait_report.h"

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/experiments/job/launcher/lost_workers.h"
 #include "ringside/experiments/job/placement/emulated_hosts.h"
 #include "ringside/experiments/spec/server_layout.h"

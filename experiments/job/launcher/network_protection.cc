@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/experiments/spec/transport.h"
 #include "ringside/experiments/system/network/network_address.h"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/regular_file.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/regular_file.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/trusted_path.h"
 

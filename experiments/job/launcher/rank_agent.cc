@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/launcher/job_verdict.h"
 #include "ringside/experiments/system/files/trusted_path.h"

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <thread>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/launcher/run_agent.h"
 #include "ringside/experiments/job/processes/mpirun.h"
 #include "ringside/experiments/job/processes/srun.h"

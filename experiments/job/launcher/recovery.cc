@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/coordinator/member.h"
 #include "ringside/experiments/job/summary/summary.h"

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/launcher/rank_agent.h"
 #include "ringside/experiments/job/launcher/rank_starter.h"

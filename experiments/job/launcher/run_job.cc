@@ -4,8 +4,8 @@
 #include <ranges>
 #include <span>
 
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/job/launcher/cluster_run.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "ringside/common/core/awake_clock.h"
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/awake_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 
 namespace ringside {
 namespace {

@@ -1,6 +1,6 @@
 #include "ringside/experiments/job/launcher/worker_rows.h"
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 

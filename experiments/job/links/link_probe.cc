@@ -12,8 +12,8 @@
 #include <cstring>
 #include <thread>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/security/greeting.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/common/sockets/waiting_room.h"

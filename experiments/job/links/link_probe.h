@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/core/store.h"
 
 namespace ringside {

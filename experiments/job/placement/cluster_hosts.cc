@@ -6,7 +6,7 @@
 #include <chrono>
 #include <sstream>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/environment/slurm_tasks.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/find_program.h"

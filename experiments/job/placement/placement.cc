@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -10,8 +10,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/system/files/find_program.h"
 #include "ringside/experiments/text/printable.h"

@@ -1,6 +1,6 @@
 #include "ringside/experiments/job/processes/launcher_program.h"
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 

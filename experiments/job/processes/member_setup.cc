@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/sha256.h"
 #include "ringside/experiments/text/json_depth.h"
 #include "ringside/experiments/text/json_integer.h"

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <thread>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/private_file.h"
 #include "ringside/experiments/system/files/sha256.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/experiments/system/environment/rank_environment.h"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
 
 namespace ringside {

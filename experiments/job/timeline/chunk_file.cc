@@ -9,7 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/sha256.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "ringside/common/core/awake_clock.h"
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/awake_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 
 namespace ringside {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 
 namespace ringside {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ringside/common/core/awake_clock.h"
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/awake_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/experiments/spec/server_layout.h"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 
 namespace ringside {
 namespace {

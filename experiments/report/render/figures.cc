@@ -10,8 +10,8 @@
 #include <optional>
 #include <sstream>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/report/render/page_assets.h"
 #include "ringside/experiments/system/files/find_program.h"
 #include "ringside/experiments/system/processes/process.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/report/cells/condition_text.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/cells/study_numbers.h"

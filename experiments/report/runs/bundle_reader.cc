@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
 

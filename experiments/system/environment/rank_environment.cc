@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/environment/slurm_tasks.h"
 
 namespace ringside {

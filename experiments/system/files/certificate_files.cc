@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/make_certificates.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/experiments/system/files/files.h"

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
-#include "ringside/common/core/regular_file.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
+#include "ringside/common/base/regular_file.h"
 #include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {

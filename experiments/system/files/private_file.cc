@@ -15,8 +15,8 @@
 #include <fstream>
 #include <system_error>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/files.h"
 
 namespace ringside {

@@ -4,8 +4,8 @@
 
 #include <cerrno>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/hex.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/hex.h"
 
 namespace ringside {
 

@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/text/printable.h"
 
 namespace ringside {

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 
 /// Opens and removes files so that no other user can lead root elsewhere. Root often writes results
 /// into a folder of the user who called sudo. That user could place a symbolic link there, or a

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/files.h"
 
 namespace ringside {

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace ringside {
 namespace {

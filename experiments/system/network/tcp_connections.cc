@@ -17,7 +17,7 @@
 #include <cstring>
 #include <span>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/sigpipe_guard.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/sigpipe_guard.h"
 #include "ringside/experiments/text/printable.h"
 
 namespace ringside {

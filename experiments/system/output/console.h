@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace ringside {
 

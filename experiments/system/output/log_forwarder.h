@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/output/console.h"
 
 namespace ringside {

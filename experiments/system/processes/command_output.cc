@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/processes/process.h"
 
 namespace ringside {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 
 namespace ringside {
 

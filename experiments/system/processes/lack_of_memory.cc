@@ -8,7 +8,7 @@
 #include <new>
 #include <string>
 
-#include "ringside/common/core/lack_of_resources.h"
+#include "ringside/common/base/lack_of_resources.h"
 #include "ringside/experiments/system/output/console.h"
 
 namespace ringside {

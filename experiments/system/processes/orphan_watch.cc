@@ -19,7 +19,7 @@
 #include <thread>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 
 namespace ringside {
 namespace {

@@ -17,8 +17,8 @@
 #include <thread>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/network/net_namespace.h"
 #include "ringside/experiments/system/processes/oom_kills.h"
 

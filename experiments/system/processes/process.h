@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace ringside {
 

@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace ringside {
 

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cerrno>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/strategy/gpu_count.h"
 
 namespace ringside {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/models/networks/initial_values.h"
 
 namespace ringside {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/finite.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/finite.h"
 #include "ringside/common/optim/adam.h"
 #include "ringside/models/cuda/device/cuda_vectors.h"
 

@@ -1,7 +1,7 @@
 #include "ringside/models/cuda/device/cuda_vectors.h"
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/finite.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/finite.h"
 #include "ringside/models/cuda/device/cuda_optimizer.h"
 
 namespace ringside {

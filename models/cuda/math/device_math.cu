@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarp = 32;
-constexpr std::uint32_t kInfinityBits = 0x7f800000;  // common/core/finite.h
+constexpr std::uint32_t kInfinityBits = 0x7f800000;  // common/base/finite.h
 
 void Check(cudaError_t code) {
   if (code != cudaSuccess) throw DeviceMathError(std::string("GPU: ") + cudaGetErrorString(code));

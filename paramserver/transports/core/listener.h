@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/paramserver/transports/core/server_address.h"
 #include "ringside/paramserver/wire/payload.h"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/paramserver/transports/core/transport_entry.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/flat_space.h"
 #include "ringside/common/core/flat_vector.h"
 #include "ringside/common/strategy/strategy_entry.h"

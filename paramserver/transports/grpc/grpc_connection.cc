@@ -12,7 +12,7 @@
 #include <chrono>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/tls/tls_credentials.h"
 

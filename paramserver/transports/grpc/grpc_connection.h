@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/common/strategy/strategy_entry.h"

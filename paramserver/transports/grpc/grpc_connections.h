@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/paramserver/transports/grpc/grpc_connection.h"
 
 namespace ringside {

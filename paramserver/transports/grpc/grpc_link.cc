@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
-#include "ringside/common/core/tsan_handoff.h"
+#include "ringside/common/base/file_descriptor.h"
+#include "ringside/common/base/tsan_handoff.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"

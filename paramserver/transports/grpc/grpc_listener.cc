@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/front_door.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "ringside/common/core/tsan_handoff.h"
+#include "ringside/common/base/tsan_handoff.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/wire/plan_message.h"

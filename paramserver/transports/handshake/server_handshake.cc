@@ -5,7 +5,7 @@
 #include <span>
 #include <thread>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/wire/wire.h"
 

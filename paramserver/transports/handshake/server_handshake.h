@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/security/greeting.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/common/sockets/waiting_room.h"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/paramserver/wire/plan_message.h"
 #include "ringside/paramserver/wire/refusal_message.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/memory_region.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/memory_region.h"
 #include "ringside/paramserver/server/shard_table.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/wire/payload_pool.h"

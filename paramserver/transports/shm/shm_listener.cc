@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/transports/shm/shm_connection.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 

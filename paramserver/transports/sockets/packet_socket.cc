@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

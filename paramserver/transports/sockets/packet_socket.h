@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace ringside {
 

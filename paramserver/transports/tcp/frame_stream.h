@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/paramserver/wire/wire.h"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/wire/plan_message.h"
 #include "ringside/paramserver/wire/refusal_message.h"
 

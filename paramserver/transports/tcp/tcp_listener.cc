@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/sockets/front_door.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"

@@ -18,8 +18,8 @@
 #include <optional>
 #include <span>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/security/certificate_flaw.h"
 #include "ringside/common/sockets/tcp_socket.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/security/tls_files.h"
 
 namespace ringside {

@@ -11,8 +11,8 @@
 #include <limits>
 #include <optional>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/measure/activity.h"
 #include "ringside/ring/backends/backend_library.h"
 

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <thread>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/strategy/gpu_count.h"
 #include "ringside/ring/backends/backend_library.h"
 #include "ringside/ring/backends/nccl_settings.h"

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec.h"
 #include "ringside/common/codec/codec_table.h"
-#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

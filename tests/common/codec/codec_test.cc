@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec_table.h"
 #include "ringside/common/codec/error_feedback.h"
 #include "ringside/common/codec/top_k_codec.h"
-#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

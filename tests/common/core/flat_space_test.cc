@@ -14,9 +14,9 @@
 #include <string>
 #include <utility>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
-#include "ringside/common/core/memory_region.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
+#include "ringside/common/base/memory_region.h"
 
 namespace ringside {
 namespace {

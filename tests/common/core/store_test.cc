@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 #include <future>
 #include <memory>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/common/test_dataset.h"
 #include "tests/common/thread_ranks.h"
 

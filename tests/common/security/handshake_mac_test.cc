@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "ringside/common/core/hex.h"
+#include "ringside/common/base/hex.h"
 
 namespace ringside {
 namespace {

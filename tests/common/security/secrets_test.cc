@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "ringside/common/core/hex.h"
+#include "ringside/common/base/hex.h"
 
 namespace ringside {
 namespace {

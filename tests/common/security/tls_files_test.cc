@@ -10,7 +10,7 @@
 #include <functional>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/common/test_certificates.h"
 
 namespace ringside {

@@ -9,9 +9,9 @@
 #include <chrono>
 #include <string>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace ringside {
 namespace {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "tests/common/few_descriptors.h"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/strategy/strategy_options.h"
 
 namespace ringside {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/strategy/deferred_submit_strategy.h"
 #include "ringside/common/strategy/measured_strategy.h"
 #include "ringside/common/strategy/none_strategy.h"

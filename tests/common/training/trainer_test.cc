@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/data/sampler.h"
 #include "ringside/common/strategy/none_strategy.h"
 #include "tests/common/sum_strategy.h"

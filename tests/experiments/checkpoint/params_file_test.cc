@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/files.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/checkpoint/checkpoint_testing.h"

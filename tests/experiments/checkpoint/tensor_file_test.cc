@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/sha256.h"
 #include "tests/common/temporary_directory.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/demo/record_check.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/sha256.h"

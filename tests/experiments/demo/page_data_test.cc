@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/demo/demo_page.h"
 #include "ringside/experiments/demo/page_columns.h"
 #include "tests/experiments/demo/demo_testing.h"

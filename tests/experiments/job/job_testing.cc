@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "ringside/common/core/deadline.h"
+#include "ringside/common/base/deadline.h"
 #include "ringside/experiments/system/processes/process.h"
 #include "tests/experiments/test_catalog.h"
 

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/find_program.h"
 #include "tests/experiments/lab/emulated_run_testing.h"
 

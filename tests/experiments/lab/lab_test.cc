@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lab/calibration.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/lab/iproute.h"

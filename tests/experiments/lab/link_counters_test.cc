@@ -9,7 +9,7 @@
 #include <chrono>
 #include <thread>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lab/calibration.h"
 #include "ringside/experiments/lab/iproute.h"
 #include "ringside/experiments/system/network/dropped_packets.h"

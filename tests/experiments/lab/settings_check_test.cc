@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lab/iproute.h"
 #include "ringside/experiments/lab/lab.h"
 #include "ringside/experiments/system/files/find_program.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/matrix/live_table.h"
 #include "ringside/experiments/matrix/run_filter.h"
 #include "tests/experiments/test_catalog.h"

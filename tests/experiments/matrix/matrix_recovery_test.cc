@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/matrix/journal.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "tests/experiments/matrix/matrix_runner_testing.h"

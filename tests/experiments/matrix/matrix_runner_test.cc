@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/matrix/directory_lock.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "tests/experiments/matrix/matrix_runner_testing.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <optional>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/store/run_index.h"
 #include "tests/experiments/test_catalog.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/lab/node_settings.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/environment/build_info.h"

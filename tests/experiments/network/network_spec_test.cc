@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/spec/spec_keys.h"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/program/program_model.h"
 
 namespace ringside {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec.h"
-#include "ringside/common/core/errors.h"
 #include "tests/experiments/extension_entries.h"
 #include "tests/experiments/spec/spec_testing.h"
 

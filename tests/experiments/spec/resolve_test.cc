@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/spec_keys.h"

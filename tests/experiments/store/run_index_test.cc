@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/bundle.h"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/trusted_path.h"
 #include "ringside/experiments/system/output/console.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/verify/equivalence.h"
 #include "ringside/experiments/verify/verify_runner.h"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/system/files/files.h"
 #include "tests/common/temporary_directory.h"

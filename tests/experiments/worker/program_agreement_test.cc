@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "ringside/common/core/dilated_clock.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/network/network_plan.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/test_catalog.h"

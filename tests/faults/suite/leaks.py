@@ -15,7 +15,7 @@ import time
 
 PROC = pathlib.Path("/proc")
 SHARED_MEMORY = pathlib.Path("/dev/shm")
-# Names of `MemoryRegion` (common/core), where it is a memfd.
+# Names of `MemoryRegion` (common/base), where it is a memfd.
 MEMFD = re.compile(r"/memfd:(ringside\S*)")
 # The same where it is a file without a name. What has got a name and is deleted looks so too.
 UNNAMED = re.compile(r"/dev/shm/(\S+) \(deleted\)")

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/models/data/digits.h"
 #include "ringside/models/data/synthetic.h"
 #include "ringside/models/tables/dataset_table.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/models/data/data_files.h"
 

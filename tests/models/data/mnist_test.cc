@@ -7,8 +7,8 @@
 #include <ostream>
 #include <string>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/splitmix64.h"
 #include "ringside/models/tables/dataset_table.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/models/data/data_files.h"

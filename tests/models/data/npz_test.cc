@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/models/data/npy_array.h"
 #include "tests/common/temporary_directory.h"
 

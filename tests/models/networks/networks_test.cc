@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/models/networks/network_builder.h"
 #include "ringside/models/networks/network_table.h"
 #include "ringside/models/tables/model_table.h"

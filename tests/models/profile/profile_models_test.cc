@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/models/profile/image_profiles.h"
 #include "ringside/models/profile/profile_model.h"
 #include "ringside/models/profile/profile_table.h"

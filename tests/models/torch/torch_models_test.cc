@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/data/dataset.h"
 #include "ringside/models/tables/model_table.h"
 #include "ringside/models/torch/torch_model_table.h"

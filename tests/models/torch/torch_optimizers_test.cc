@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/base/splitmix64.h"
 #include "ringside/common/optim/optimizer.h"
 
 namespace ringside {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/splitmix64.h"
 #include "ringside/models/torch/torch_model_table.h"
 
 namespace ringside {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/server/pending_reply.h"
 #include "ringside/paramserver/wire/payload.h"
 #include "ringside/paramserver/wire/payload_pool.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/paramserver/server/fakes.h"
 
 namespace ringside {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/paramserver/wire/checksum.h"
 #include "tests/paramserver/server/fakes.h"

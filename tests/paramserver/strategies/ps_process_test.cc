@@ -9,7 +9,7 @@
 #include <csignal>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "tests/paramserver/ps_cluster.h"
 

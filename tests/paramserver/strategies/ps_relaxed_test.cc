@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/server/consistency.h"
 #include "ringside/paramserver/strategies/ps_server.h"

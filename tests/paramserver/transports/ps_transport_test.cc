@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/transports/core/server_link.h"
 #include "ringside/paramserver/transports/transport_table.h"

@@ -17,10 +17,10 @@
 #include <thread>
 #include <vector>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec.h"
 #include "ringside/common/codec/codec_table.h"
 #include "ringside/common/codec/half_codec.h"
-#include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/checksum.h"
 #include "ringside/paramserver/wire/refusal.h"

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/common/comm_error.h"
 #include "tests/paramserver/ps_cluster.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/ring/algorithms/links.h"
 
 namespace ringside {

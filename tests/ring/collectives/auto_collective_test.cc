@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec_table.h"
 #include "ringside/common/core/bucket.h"
-#include "ringside/common/core/errors.h"
 #include "ringside/ring/collectives/codec_collective.h"
 #include "ringside/ring/collectives/collective_table.h"
 #include "ringside/ring/collectives/cost_table.h"

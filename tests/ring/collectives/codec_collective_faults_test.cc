@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/ring/collectives/codec_collective_testing.h"
 

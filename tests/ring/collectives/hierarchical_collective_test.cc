@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/collectives/all_reduce_host_collective.h"

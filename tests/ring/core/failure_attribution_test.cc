@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ringside/common/core/deadline.h"
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 #include "tests/common/thread_ranks.h"
 

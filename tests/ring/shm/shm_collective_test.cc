@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 #include "tests/common/numbers.h"
 #include "tests/common/thread_ranks.h"

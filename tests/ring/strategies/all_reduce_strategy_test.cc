@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/ring/ring_worker.h"
 
 namespace ringside {

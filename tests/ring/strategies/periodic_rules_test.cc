@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/ring/strategies/diloco.h"
 #include "tests/common/test_dataset.h"
 #include "tests/common/test_job.h"

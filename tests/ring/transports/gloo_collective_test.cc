@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/ring/algorithms/link_algorithm.h"

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/ring/algorithms/link_algorithm.h"
 #include "ringside/ring/transports/gloo_collective.h"

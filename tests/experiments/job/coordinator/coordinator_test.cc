@@ -17,9 +17,9 @@
 #include <string_view>
 #include <thread>
 
-#include "ringside/common/core/awake_clock.h"
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/awake_clock.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/coordinator/heartbeat.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/job/coordinator/coordinator.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"

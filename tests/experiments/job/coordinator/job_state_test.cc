@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/launcher/run_agent.h"
 #include "ringside/experiments/job/processes/mpirun.h"
 #include "ringside/experiments/job/processes/srun.h"

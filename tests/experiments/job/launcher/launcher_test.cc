@@ -10,7 +10,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/files/files.h"

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/launcher/externally_launched_rank.h"
 #include "ringside/experiments/job/processes/mpirun.h"
 #include "ringside/experiments/system/files/files.h"

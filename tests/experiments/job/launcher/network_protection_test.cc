@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "tests/common/test_certificates.h"
 #include "tests/experiments/job/job_testing.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/files.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"

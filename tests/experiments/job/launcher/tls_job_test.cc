@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/system/processes/process.h"
 #include "ringside/paramserver/transports/transport_table.h"

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/job/timeline/chrome_trace.h"
 #include "ringside/experiments/worker/timeline_sender.h"
 

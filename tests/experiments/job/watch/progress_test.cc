@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/base/dilated_clock.h"
 
 namespace ringside {
 namespace {

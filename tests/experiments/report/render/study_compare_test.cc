@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <limits>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "tests/experiments/test_catalog.h"
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/files.h"
 #include "tests/common/temporary_directory.h"
 

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/files/files.h"
 #include "tests/common/temporary_directory.h"
 

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <string>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/output/log_forwarder.h"
 #include "ringside/experiments/system/processes/process.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/processes/process.h"
 #include "tests/experiments/job/job_testing.h"
 

@@ -16,8 +16,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/processes/signal_watch.h"
 #include "tests/common/control_group.h"

@@ -10,7 +10,7 @@
 #include <memory>
 #include <thread>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 
 namespace ringside {
 namespace {

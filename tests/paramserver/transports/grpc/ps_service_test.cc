@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "tests/paramserver/transports/grpc/served_test.h"
 
 namespace ringside {

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
-#include "ringside/common/core/tsan_handoff.h"
+#include "ringside/common/base/file_descriptor.h"
+#include "ringside/common/base/tsan_handoff.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/server/consistency.h"
 #include "ringside/paramserver/strategies/ps_server.h"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "tests/common/comm_error.h"
 

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/memory_region.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/memory_region.h"
 #include "ringside/paramserver/server/consistency.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/transports/transport_table.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "tests/common/few_descriptors.h"
 

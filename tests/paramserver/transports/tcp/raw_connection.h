@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/wire/wire.h"
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/plan_message.h"

@@ -22,9 +22,9 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
-#include "ringside/common/core/tsan_handoff.h"
+#include "ringside/common/base/errors.h"
+#include "ringside/common/base/file_descriptor.h"
+#include "ringside/common/base/tsan_handoff.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/listener.h"
 #include "ringside/paramserver/transports/tls/tls_probe.h"

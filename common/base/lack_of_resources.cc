@@ -1,0 +1,36 @@
+#include "ringside/common/base/lack_of_resources.h"
+
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <new>
+#include <system_error>
+
+#include "ringside/common/base/errors.h"
+
+namespace ringside {
+
+std::string LackOfMemoryText() {
+  rlimit limit{};
+  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  if (!limited) return "memory ran out";
+  return "memory ran out: this process may use " + std::to_string(limit.rlim_cur / 1024) +
+         " KiB (ulimit -v)";
+}
+
+std::string LackInCurrentException() {
+  try {
+    throw;
+  } catch (const ResourceError& error) {
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return LackOfMemoryText();
+  } catch (const std::system_error& error) {
+    const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
+    return no_thread ? ResourceError("a thread", EAGAIN).what() : "";
+  } catch (...) {
+    return "";
+  }
+}
+
+}  // namespace ringside
