@@ -192,7 +192,8 @@ int RunMatrixCommand(const Arguments& args, const Catalog& catalog) {
   const MatrixRunCounts tally = RunMatrix(spec, plan.runs, directory, existing, job, RunJob, view);
   view.ShowLine(fmt::format(
       "{} done{}, {} failed, {} skipped{}; 'ringside report {}' shows them", tally.done,
-      tally.limited > 0 ? fmt::format(" ({} limited by the machine)", tally.limited) : "",
+      tally.limited > 0 ? fmt::format(" ({} limited by the machine or not judged)", tally.limited)
+                        : "",
       tally.failed, tally.skipped, tally.interrupted ? ", interrupted" : "", directory.string()));
   if (parsed.IsOn("json")) {
     fmt::print("{}\n", nlohmann::json{{"schema", "ringside.matrix/1"},

@@ -111,7 +111,12 @@ void ReadChunks(RecordedRun& run) {
 
 void NoteFidelity(RecordedRun& run) {
   const auto fidelity = ReadFidelity(run.summary);
-  if (!fidelity || fidelity->verdict != FidelityVerdict::kLimited) return;
+  if (!fidelity || fidelity->verdict == FidelityVerdict::kOk) return;
+  if (fidelity->verdict == FidelityVerdict::kNotJudged) {
+    run.notes.push_back(
+        "Whether the machine was a limit, too, was not judged: " + fidelity->not_judged + ".");
+    return;
+  }
   run.notes.push_back(fmt::format(
       "The machine was a limit, too, so times may be longer than the links make them: {}.",
       fmt::join(fidelity->limited_by, "; ")));

@@ -62,8 +62,9 @@ std::string VerdictText(const LessonReport& report, double prediction) {
 
 std::string LimitedText(const LessonOutcome& outcome) {
   return fmt::format(
-      "The machine limited these runs, twice each: {}. What they measured says as much about the "
-      "machine as about the links. End other programs, and run the lesson again.",
+      "These runs were limited by the machine, or could not be judged, twice each: {}. What they "
+      "measured may say as much about the machine as about the links. End other programs, and run "
+      "the lesson again.",
       fmt::join(outcome.limited, "; "));
 }
 

@@ -99,7 +99,7 @@ class LessonRuns {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       RunOnce(run);
       if (outcome_.status != LessonStatus::kDone) return;
-      limit = LimitOf(results_[run.name]);
+      limit = LimitText(results_[run.name]);
       if (limit.empty()) break;
     }
     if (!limit.empty()) outcome_.limited.push_back(run.name + ": " + limit);

@@ -25,9 +25,13 @@ const json& ResultOf(const LessonResults& results, const std::string& name) {
   return found->second;
 }
 
-std::string LimitOf(const json& result) {
+std::string LimitText(const json& result) {
   const json::json_pointer verdict("/fidelity/verdict");
-  if (!result.contains(verdict) || result.at(verdict) != "limited") return "";
+  if (!result.contains(verdict) || result.at(verdict) == "ok") return "";
+  if (result.at(verdict).is_null()) {
+    return "not judged: " +
+           result.at(json::json_pointer("/fidelity/not_judged")).get<std::string>();
+  }
   const auto reasons =
       result.at(json::json_pointer("/fidelity/limited_by")).get<std::vector<std::string>>();
   return fmt::format("{}", fmt::join(reasons, "; "));

@@ -18,8 +18,9 @@ LessonRun TrainRun(const LessonSetting& setting, const std::string& name, const 
 /// The result of a run.
 const nlohmann::json& ResultOf(const LessonResults& results, const std::string& name);
 
-/// Why the machine limited a run, by its own fidelity; empty where it did not.
-std::string LimitOf(const nlohmann::json& result);
+/// Why a run cannot judge a prediction: the machine limited it, or nobody could tell whether it
+/// did. Empty where it can.
+std::string LimitText(const nlohmann::json& result);
 
 /// A number of a summary; `path` is "step_ms/p10".
 double NumberAt(const nlohmann::json& result, const std::string& path);

@@ -52,7 +52,7 @@ void LiveTable::End(const PlannedRun& run, const std::string& status,
   Row& row = RowOf(run);
   --row.left;
   ++(status == "done" ? row.done : row.failed);
-  const bool limited = WasLimited(summary);
+  const bool limited = !LimitOf(summary).empty();
   if (limited) ++row.limited;
   const nlohmann::json::json_pointer median("/step_ms/median");
   if (status == "done" && summary.contains(median) && summary.at(median).is_number()) {

@@ -138,11 +138,12 @@ class Runner {
       // The C library keeps what the threads of a run have freed, in one of its many heaps each. It
       // would grow by some KiB with every run.
       ::malloc_trim(0);
-      listener_.ShowLine(fmt::format(
-          "[{}/{}] {}: {}{} in {}{}", i + 1, selected.size(), planned.label,
-          StatusText(JobStatusName(outcome.status), outcome.error),
-          WasLimited(outcome.summary) ? ", limited by the machine," : "", FormatSeconds(seconds),
-          TimeLeft(SecondsSince(begin), i + 1, selected.size())));
+      const std::string_view limit = LimitOf(outcome.summary);
+      listener_.ShowLine(
+          fmt::format("[{}/{}] {}: {}{} in {}{}", i + 1, selected.size(), planned.label,
+                      StatusText(JobStatusName(outcome.status), outcome.error),
+                      limit.empty() ? "" : fmt::format(", {},", limit), FormatSeconds(seconds),
+                      TimeLeft(SecondsSince(begin), i + 1, selected.size())));
     }
     return tally_;
   }
@@ -249,7 +250,7 @@ class Runner {
       tally_.interrupted = true;
     } else {
       ++(outcome.status == JobStatus::kDone ? tally_.done : tally_.failed);
-      if (WasLimited(outcome.summary)) ++tally_.limited;
+      if (!LimitOf(outcome.summary).empty()) ++tally_.limited;
     }
     return seconds;
   }

@@ -16,7 +16,7 @@ using RunFunction = std::function<JobOutcome(const RunSpec& spec, const JobOptio
 
 struct MatrixRunCounts {
   int done = 0;
-  int limited = 0;  ///< Of `done`: those that the machine limited.
+  int limited = 0;  ///< Of `done`: those that the machine limited, or nobody judged.
   int failed = 0;
   int skipped = 0;
   int retried = 0;  ///< Attempts after the first one of each run.

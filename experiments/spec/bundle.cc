@@ -150,11 +150,14 @@ bool IsFinished(const std::optional<std::string>& status) {
   return status && *status != "interrupted" && *status != "corrupt";
 }
 
-bool WasLimited(const nlohmann::json& summary) {
+std::string_view LimitOf(const nlohmann::json& summary) {
   const nlohmann::json::json_pointer status("/status");
   const nlohmann::json::json_pointer verdict("/fidelity/verdict");
-  return summary.contains(status) && summary.at(status) == "done" && summary.contains(verdict) &&
-         summary.at(verdict) == "limited";
+  if (!summary.contains(status) || summary.at(status) != "done" || !summary.contains(verdict)) {
+    return "";
+  }
+  if (summary.at(verdict) == "ok") return "";
+  return summary.at(verdict) == "limited" ? "limited by the machine" : "fidelity not judged";
 }
 
 std::string StatusText(const std::string& status, const std::string& error) {

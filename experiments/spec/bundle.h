@@ -28,8 +28,9 @@ bool IsFinished(const std::optional<std::string>& status);
 /// A text such as "failed: worker 1 was killed". An error that starts with the status is the text.
 std::string StatusText(const std::string& status, const std::string& error);
 
-/// True for the summary of a finished run that the machine limited ("fidelity").
-bool WasLimited(const nlohmann::json& summary);
+/// Why a finished run takes no part in verdicts, by the fidelity in its summary: "limited by the
+/// machine" or "fidelity not judged". Empty if it takes part.
+std::string_view LimitOf(const nlohmann::json& summary);
 
 /// The summary of a finished bundle. Throws `DataError` where it is damaged. Throws
 /// `Error` where its schema is newer than this build's: the same keys may have other meanings.

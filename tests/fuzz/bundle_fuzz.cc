@@ -35,7 +35,7 @@ void ReadForReport(const fs::path& directory) {
 void ReadForMatrix(const fs::path& bundle) {
   static_cast<void>(IsFinished(BundleStatus(bundle)));
   DropRefusals([&] { RefuseNewerBundle(bundle); });
-  DropRefusals([&] { static_cast<void>(WasLimited(ReadSummary(bundle))); });
+  DropRefusals([&] { static_cast<void>(LimitOf(ReadSummary(bundle))); });
   DropRefusals([&] { static_cast<void>(ReadBundleSource(bundle, TestCatalog())); });
 }
 

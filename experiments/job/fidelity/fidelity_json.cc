@@ -52,6 +52,13 @@ json UnjudgedFidelity(const std::string& reason) {
   return FidelityJson(fidelity);
 }
 
+json LimitedByLinks(json fidelity) {
+  if (!fidelity.is_object()) return fidelity;
+  fidelity["verdict"] = "limited";
+  fidelity["limited_by"].push_back("links: one or more were not as asked");
+  return fidelity;
+}
+
 std::string FidelityText(const json& fidelity) {
   if (!fidelity.is_object()) return "";
   const json& verdict = fidelity.at("verdict");

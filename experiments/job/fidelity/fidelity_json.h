@@ -14,6 +14,10 @@ nlohmann::json FidelityJson(const Fidelity& fidelity);
 /// The object of a run whose network was never built.
 nlohmann::json UnjudgedFidelity(const std::string& reason);
 
+/// The same object for a run whose links were not all as asked: one more limit. Of a network that
+/// was not the one asked for nothing is known. Null stays null.
+nlohmann::json LimitedByLinks(nlohmann::json fidelity);
+
 /// Such an object for people: "fidelity: ok", "fidelity: limited by the processor: 4 % idle ...",
 /// "fidelity: not judged: ...". Empty for null, which stands for a run on no emulated network.
 std::string FidelityText(const nlohmann::json& fidelity);

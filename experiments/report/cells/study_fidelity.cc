@@ -30,6 +30,9 @@ std::pair<std::string, std::string> Split(const std::string& text) {
 std::vector<std::string> CausesOf(const StudyRun& run) {
   if (!run.fidelity) return {};
   std::vector<std::string> causes = run.fidelity->limited_by;
+  if (run.fidelity->verdict == FidelityVerdict::kLimited && causes.empty()) {
+    causes.emplace_back("limited by something that its summary does not name");
+  }
   if (run.fidelity->verdict == FidelityVerdict::kNotJudged) {
     causes.push_back("not judged: " + run.fidelity->not_judged);
   }

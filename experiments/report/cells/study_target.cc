@@ -17,7 +17,7 @@ using Group = std::vector<const RunResult*>;
 
 bool IsLimitedRun(const RunResult& run) {
   const std::optional<RunFidelity> fidelity = ReadFidelity(run.summary);
-  return fidelity && fidelity->verdict == FidelityVerdict::kLimited;
+  return fidelity && fidelity->verdict != FidelityVerdict::kOk;
 }
 
 std::optional<double> FinalAccuracy(const Group& runs, bool with_limited) {

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include "ringside/experiments/report/runs/whole_number.h"
 #include "ringside/experiments/statistics/step_statistics.h"
@@ -185,14 +186,29 @@ void AddNetwork(const json& network, StudyRun& run) {
   }
 }
 
+/// Summaries of older versions do not count the links.
+void AddLinksAsLimit(RunFidelity& fidelity) {
+  constexpr std::string_view kLinks = "links: one or more were not as asked";
+  fidelity.verdict = FidelityVerdict::kLimited;
+  if (std::ranges::find(fidelity.limited_by, kLinks) != fidelity.limited_by.end()) return;
+  fidelity.limited_by.emplace_back(kLinks);
+}
+
+/// Of a run on an emulated network whose summary has no record.
+RunFidelity NeverJudged() {
+  RunFidelity fidelity;
+  fidelity.verdict = FidelityVerdict::kNotJudged;
+  fidelity.not_judged = "its summary has no record of it";
+  return fidelity;
+}
+
 void AddFidelity(const json& summary, StudyRun& run) {
   run.dilation = ReadDilation(summary);
   run.fidelity = ReadFidelity(summary);
-  // Nothing is known of a network that was not the one asked for.
-  if (run.fidelity && run.link_ok == false) {
-    run.fidelity->verdict = FidelityVerdict::kLimited;
-    run.fidelity->limited_by.emplace_back("links: one or more were not as asked");
-  }
+  const auto network = summary.find("network");
+  const bool emulated = network != summary.end() && network->is_string();
+  if (!run.fidelity && emulated) run.fidelity = NeverJudged();
+  if (run.fidelity && run.link_ok == false) AddLinksAsLimit(*run.fidelity);
   if (run.dilation) {
     run.dilation_factor = run.dilation->factor;
     run.equivalent_cores_per_host = run.dilation->equivalent_cores_per_host;

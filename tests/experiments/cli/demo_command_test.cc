@@ -152,6 +152,17 @@ TEST_F(DemoCommand, SaysThatTheMachineWasALimit) {
   EXPECT_THAT(Read("run/demo.html"), HasSubstr(kNote));
 }
 
+TEST_F(DemoCommand, SaysThatTheMachineWasNotJudged) {
+  Record("--strategy ring");
+  json summary = Summary();
+  summary["fidelity"] = {{"verdict", nullptr}, {"not_judged", "the counted steps took 0.01 s"}};
+  Write("run/summary.json", summary.dump());
+  const ProcessResult page = RunRingside("demo run --no-open");
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_THAT(page.err, HasSubstr("Whether the machine was a limit, too, was not judged: the "
+                                  "counted steps took 0.01 s."));
+}
+
 TEST_F(DemoCommand, OpensThePageOnADesktop) {
   Record("--strategy ring");
   fs::create_directory(Path("bin"));

@@ -56,6 +56,17 @@ TEST(FidelityJson, WhatWasNotMeasuredIsNull) {
   }
 }
 
+TEST(FidelityJson, LinksThatWereNotAsAskedAreOneMoreLimit) {
+  Fidelity fidelity = Judged();
+  fidelity.limited_by = {"late wake-ups: 7 ms"};
+  const nlohmann::json limited = LimitedByLinks(FidelityJson(fidelity));
+  EXPECT_EQ(limited.at("limited_by"),
+            nlohmann::json({"late wake-ups: 7 ms", "links: one or more were not as asked"}));
+  EXPECT_EQ(LimitedByLinks(FidelityJson(Judged())).at("verdict"), "limited");
+  EXPECT_EQ(LimitedByLinks(UnjudgedFidelity("too short")).at("verdict"), "limited");
+  EXPECT_TRUE(LimitedByLinks(nullptr).is_null());
+}
+
 TEST(FidelityText, IsOneWordForAGoodRunAndEmptyWithoutANetwork) {
   EXPECT_EQ(FidelityText(FidelityJson(Judged())), "fidelity: ok");
   EXPECT_EQ(FidelityText(nullptr), "");

@@ -117,6 +117,23 @@ TEST(RunFidelity, AnAbsentRecordIsNoVerdict) {
   EXPECT_THAT(table.method.warnings, Not(Contains(HasSubstr("machine"))));
 }
 
+TEST(RunFidelity, AnAbsentRecordOfAnEmulatedNetworkIsNotJudged) {
+  StudyInput study;
+  Add(study, "ring", 4, 110);
+  study.runs[0].summary["network"] = "100 Mbit/s";
+  study.runs[0].summary.erase("fidelity");
+  const StudyTable table = MakeStudyTable(study);
+  EXPECT_EQ(table.cells[0].results[0].fidelity->verdict, FidelityVerdict::kNotJudged);
+  EXPECT_EQ(table.cells[0].limited, 1);
+}
+
+TEST(RunFidelity, ALimitedRunWithoutACauseTakesNoPart) {
+  StudyInput study;
+  Add(study, "ring", 4, 110);
+  study.runs[0].summary["fidelity"]["verdict"] = "limited";
+  EXPECT_EQ(MakeStudyTable(study).cells[0].limited, 1);
+}
+
 TEST(StudyFidelity, ALimitedRunStaysInItsCellAndOutOfItsNumbers) {
   StudyInput study;
   Add(study, "ring", 4, 110);
