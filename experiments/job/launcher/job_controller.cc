@@ -105,7 +105,10 @@ void JobController::PrepareBundle() const {
                       Text(options_.origin.asked.value_or(spec_), 2) + "\n");
   WriteFileAtomically(options_.bundle_dir + "/environment.json",
                       Text(EnvironmentRecord(environment_), 2) + "\n");
-  if (options_.generation == 0) KeepProgramFiles(spec_, options_.bundle_dir);
+  if (options_.generation == 0) {
+    RemoveTree(options_.bundle_dir + "/generations");  // of an earlier run in this directory
+    KeepProgramFiles(spec_, options_.bundle_dir);
+  }
   if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
 }
 
