@@ -13,6 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds kTick{50};
 // A run that is interrupted has 10 s to end its step. Then it ends its processes.
 constexpr std::chrono::seconds kGrace{20};
+constexpr std::chrono::seconds kEndAfterKill{10};
 constexpr int kNoSignals = -1;
 
 }  // namespace
@@ -57,7 +58,9 @@ void LessonProcess::End() {
   const Deadline deadline = Deadline::After(kGrace);
   while (!process_.Poll() && !deadline.expired()) Read(kNoSignals);
   if (!process_.Poll()) process_.Signal(SIGKILL);
-  while (!process_.Poll()) Read(kNoSignals);
+  // The kernel cannot end a process whose disk or file server does not answer. It is left alone.
+  const Deadline killed = Deadline::After(kEndAfterKill);
+  while (!process_.Poll() && !killed.expired()) Read(kNoSignals);
 }
 
 }  // namespace ringside

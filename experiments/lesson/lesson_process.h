@@ -27,7 +27,8 @@ class LessonProcess {
   pid_t pid() const { return process_.pid(); }
   /// Output and errors, as they came.
   const std::string& output() const { return output_; }
-  /// The exit code; 128 plus the signal that killed it. Call it after `Wait`.
+  /// The exit code; 128 plus the signal that killed it; -1 if the kernel could not end it. Call it
+  /// after `Wait`.
   int exit_code();
 
  private:

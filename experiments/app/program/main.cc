@@ -88,6 +88,17 @@ int RunVerb(const std::vector<std::string>& args, const Extensions& extensions) 
   RefuseVerb(verb);
 }
 
+/// What a parent ignores or blocks, its children ignore or block, too. Where SIGCHLD is ignored,
+/// the kernel reaps children itself, and nobody learns how they have ended. An ignored SIGINT,
+/// SIGTERM or SIGHUP stays ignored: `nohup` and a shell's `&` mean it.
+void TakeBackSignals() {
+  std::signal(SIGCHLD, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  // It fails for a number that is no action only.
+  static_cast<void>(pthread_sigmask(SIG_SETMASK, &none, nullptr));
+}
+
 /// What a command has answered may be on its way. A result that was not written is a failure.
 int AfterOutput(int code) {
   const std::string problem = FlushStandardOutput();
@@ -103,6 +114,7 @@ int Main(int argc, char** argv, const Extensions& extensions) {
   // A write beyond the file size limit then fails with an error as any write(2) may, and does not
   // kill the process.
   std::signal(SIGXFSZ, SIG_IGN);
+  TakeBackSignals();
   SayWhenMemoryRunsOut();
   try {
     return AfterOutput(RunVerb({argv + 1, argv + argc}, extensions));

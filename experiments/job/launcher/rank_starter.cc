@@ -25,6 +25,7 @@ namespace {
 constexpr std::chrono::milliseconds kTick{10};
 // mpirun passes the first signal on and waits a second for its effect.
 constexpr std::chrono::milliseconds kTermGrace{2'000};
+constexpr std::chrono::milliseconds kEndAfterKill{10'000};
 
 /// Whether a variable says something about this host or this session that is wrong elsewhere.
 bool IsOfThisHost(std::string_view name) {
@@ -144,7 +145,8 @@ std::string AgentPlan::ToJson() const {
 
 RankStarter::RankStarter(const AgentPlan& plan, const Environment& environment,
                          const ChildGroup::Options& logs, Console& console)
-    : name_(LauncherProgramName(plan.program)),
+    : console_(console),
+      name_(LauncherProgramName(plan.program)),
       log_path_(logs.log_dir.empty() ? "" : logs.log_dir + "/" + name_ + ".log"),
       scratch_(environment),
       process_(With(
@@ -198,8 +200,11 @@ void RankStarter::EndProgram(std::chrono::milliseconds grace) {
   process_.Signal(SIGTERM);
   if (EndsWithin(kTermGrace)) return;
   process_.Signal(SIGKILL);
-  // After SIGKILL a process exists only for a short time.
-  while (!Poll()) ::poll(nullptr, 0, static_cast<int>(kTick.count()));
+  // After SIGKILL a process exists only for a short time, unless its disk or file server does not
+  // answer. Then the kernel ends it later.
+  if (EndsWithin(kEndAfterKill)) return;
+  console_.Print(fmt::format("warning: {}, process {}, does not end after SIGKILL; left alone",
+                             name_, process_.pid()));
 }
 
 bool RankStarter::EndsWithin(std::chrono::milliseconds wait) {

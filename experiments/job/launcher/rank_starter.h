@@ -59,7 +59,7 @@ class RankStarter {
   /// Removes the file with the job's secret. Call it when all agents have read it.
   void RemoveToken() { token_file_.reset(); }
   /// Waits up to `grace` for the program to end by itself, then ends it, and what it has left
-  /// behind.
+  /// behind. A program that the kernel cannot end is left alone, with a warning.
   void End(std::chrono::milliseconds grace);
 
  private:
@@ -68,6 +68,7 @@ class RankStarter {
   bool EndsWithin(std::chrono::milliseconds wait);
   void EndProgram(std::chrono::milliseconds grace);
 
+  Console& console_;
   const std::string name_;
   const std::string log_path_;
   std::optional<PrivateFile> token_file_;

@@ -150,6 +150,7 @@ class SpawnPlan {
 }  // namespace
 
 std::string ProcessEnd::Text() const {
+  if (signal == 0 && code == kUnknown) return "ended, and its exit code is lost";
   if (signal == 0) return "exited with code " + std::to_string(code);
   return "was killed by signal " + std::to_string(signal) +
          (out_of_memory ? ", perhaps because memory ran out" : "");
@@ -195,6 +196,10 @@ void Process::Reap() noexcept {
   do {
     rc = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | WNOHANG);
   } while (rc != 0 && errno == EINTR);
+  if (rc != 0 && errno == ECHILD) {  // somebody else has reaped it
+    end_ = ProcessEnd{.code = ProcessEnd::kUnknown};
+    return;
+  }
   if (rc != 0 || info.si_pid == 0) return;
   // The child is not reaped yet, so no other group can have its number.
   Signal(SIGKILL);

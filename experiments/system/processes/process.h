@@ -17,13 +17,16 @@ constexpr int kSecretInputFd = 3;
 
 /// How a process ended.
 struct ProcessEnd {
+  /// The code of a child that something else in this process has waited for.
+  static constexpr int kUnknown = -1;
+
   int signal = 0;  ///< 0: it exited by itself, with `code`.
   int code = 0;
   /// It was killed by signal 9, and in its lifetime the kernel killed a process of the machine for
   /// lack of memory.
   bool out_of_memory = false;
   /// "was killed by signal 9", "was killed by signal 9, perhaps because memory ran out", "exited
-  /// with code 3"
+  /// with code 3", "ended, and its exit code is lost"
   std::string Text() const;
 };
 

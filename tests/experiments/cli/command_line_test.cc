@@ -410,6 +410,13 @@ TEST_F(CommandLine, CompareFailsWhereStudiesDifferByMoreThanTheThreshold) {
   EXPECT_EQ(RunRingside("compare run slower").exit_code, 1) << "nothing could be compared";
 }
 
+// Before, the launcher never learned that its workers had ended.
+TEST_F(CommandLine, RunsUnderAParentThatIgnoresItsChildren) {
+  const ProcessResult result = RunProgram(
+      "timeout 100 env --ignore-signal=CHLD --block-signal=TERM " RINGSIDE_EXECUTABLE, kSmall);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 TEST_F(CommandLine, AMatrixWithAMistakeStartsNothing) {
   const std::string spec = WriteSpec("name: small\naxes:\n  wrokers: [1]\n");
   const ProcessResult result = RunRingside("matrix " + spec);

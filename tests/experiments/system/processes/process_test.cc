@@ -56,6 +56,14 @@ TEST(Process, SaysHowItEnded) {
   EXPECT_EQ(WaitForEnd(dies).Text(), "was killed by signal 9");
 }
 
+// The kernel does where SIGCHLD is ignored.
+TEST(Process, OneThatSomebodyElseReapsHasEnded) {
+  ASSERT_NE(::signal(SIGCHLD, SIG_IGN), SIG_ERR);
+  Process process = Shell("exit 3");
+  EXPECT_EQ(WaitForEnd(process).Text(), "ended, and its exit code is lost");
+  ::signal(SIGCHLD, SIG_DFL);
+}
+
 TEST(Process, AVariableReplacesOurs) {
   const ScopedVariable ours("RINGSIDE_TEST_WORD", "ours");
   Process tells({.argv = {"/bin/sh", "-c", "env | grep RINGSIDE_TEST_WORD"},
