@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/base/errors.h"
 #include "ringside/common/base/fault_point.h"
 #include "ringside/paramserver/wire/wire.h"
@@ -287,7 +288,7 @@ bool ShardServer::CancelPush(PendingReply& reply, const std::optional<Deadline>&
     last->gone_at = gone_at;
     const auto connected = connected_[static_cast<std::size_t>(last->push.worker)];
     if (connected && *connected > last->replied_by) {
-      Extend(*last, Deadline(*connected + kBackGrace));
+      Extend(*last, Deadline(*connected + DilatedClock::ToMachine(kBackGrace)));
     }
     return true;
   }
@@ -297,7 +298,8 @@ bool ShardServer::CancelPush(PendingReply& reply, const std::optional<Deadline>&
 void ShardServer::OnWorkerConnected(int worker, Deadline::Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   connected_[static_cast<std::size_t>(worker)] = now;
-  if (LastPush* last = LastOf(worker)) Extend(*last, Deadline(now + kBackGrace));
+  if (LastPush* last = LastOf(worker))
+    Extend(*last, Deadline(now + DilatedClock::ToMachine(kBackGrace)));
 }
 
 void ShardServer::OnWorkerBack(int worker, const Deadline& until) {

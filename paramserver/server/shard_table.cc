@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/paramserver/wire/checksum.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 
@@ -266,7 +267,7 @@ bool ShardTable::OnCallCancelled(const FrameHeader& header, PendingReply& reply)
     shard = found->second.get();
   }
   if (context_.drops_lost_workers) return shard->CancelPush(reply, std::nullopt);
-  return shard->CancelPush(reply, Deadline::After(kGoneGrace));
+  return shard->CancelPush(reply, Deadline::After(DilatedClock::ToMachine(kGoneGrace)));
 }
 
 void ShardTable::OnWorkerConnected(std::uint32_t worker) {
@@ -275,7 +276,7 @@ void ShardTable::OnWorkerConnected(std::uint32_t worker) {
 }
 
 void ShardTable::OnWorkerBack(std::uint32_t worker) {
-  const Deadline until = Deadline::After(ShardServer::kBackGrace);
+  const Deadline until = Deadline::After(DilatedClock::ToMachine(ShardServer::kBackGrace));
   for (ShardServer* shard : All()) shard->OnWorkerBack(static_cast<int>(worker), until);
 }
 

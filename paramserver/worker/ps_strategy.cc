@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ringside/common/base/deadline.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec.h"
 #include "ringside/common/core/bucket.h"
@@ -171,7 +172,8 @@ void PsStrategy::Connect(const std::vector<ServerAddress>& addresses) {
       .order = context_.options.order,
       .first_server = FirstServer(),
       .timeout = context_.comm.timeout,
-      .grace = options_.answers_at_once ? std::chrono::milliseconds{0} : Transfers::kGrace,
+      .grace = options_.answers_at_once ? std::chrono::milliseconds{0}
+                                        : DilatedClock::ToMachine(Transfers::kGrace),
       .codec = codec_.get(),
       .check_pushes = context_.options.Get(kCheckPushes),
       .failure = failure_,

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "ringside/common/base/deadline.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/base/errors.h"
 
 namespace ringside {
@@ -115,7 +116,7 @@ void ReportMissingPeer(Store& store, const std::string& prefix, const std::strin
 
 std::string FindFailedPeer(Store& store, const std::string& prefix, const std::string& reporter,
                            const std::string& suspect) {
-  const Deadline deadline = Deadline::After(kReportGrace);
+  const Deadline deadline = Deadline::After(DilatedClock::ToMachine(kReportGrace));
   return FollowNotes(store, prefix, reporter, suspect, [&](const std::string& rank) {
     return TryGet(store, KeyOf(prefix, rank), deadline);
   });
@@ -149,7 +150,8 @@ Blame MostAccused(std::span<const std::string> ranks,
 Blame FindCulprit(Store& store, const std::string& prefix, const std::string& reporter,
                   std::span<const std::string> ranks, const Ballot& ballot) {
   TrySet(store, BallotKeyOf(prefix, reporter), fmt::format("{}", fmt::join(ballot.accused, "\n")));
-  const auto grace = std::max(kReportGrace - ballot.probed, std::chrono::milliseconds(0));
+  const auto grace =
+      std::max(DilatedClock::ToMachine(kReportGrace) - ballot.probed, std::chrono::milliseconds(0));
   const Deadline voted = Deadline::After(grace + ballot.probe_time);
   // A rank without a note has not failed, or cannot tell.
   const std::map<std::string, std::string> notes =

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/paramserver/transports/core/server_link.h"
 
 namespace ringside {
@@ -61,7 +62,7 @@ bool GrpcConnections::MakeAgain(std::size_t place, int made_again) {
   }
   std::unique_ptr<GrpcConnection> made;
   std::string reason;
-  const Deadline deadline = Deadline::After(kReconnectTime);
+  const Deadline deadline = Deadline::After(DilatedClock::ToMachine(kReconnectTime));
   for (int attempt = 0; made == nullptr && attempt < kReconnectsInVain; ++attempt) {
     if (attempt > 0 && deadline.expired()) break;
     try {

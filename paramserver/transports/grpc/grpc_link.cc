@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/base/tsan_handoff.h"
 #include "ringside/common/security/tls_files.h"
@@ -162,7 +163,7 @@ void GrpcLink::CancelAll() {
 }
 
 void GrpcLink::Prepare(grpc::ClientContext& context) const {
-  context.set_deadline(GrpcDeadline(comm_.timeout + kAnswerGrace));
+  context.set_deadline(GrpcDeadline(comm_.timeout + DilatedClock::ToMachine(kAnswerGrace)));
   context.AddMetadata(kTokenKey, comm_.token);
 }
 

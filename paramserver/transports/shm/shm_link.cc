@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/wire/plan_message.h"
 #include "ringside/paramserver/wire/refusal_message.h"
@@ -126,7 +127,8 @@ void ShmLink::Start(const PlanInfo& plan) {
   header.payload_bytes = message.size();
   SendCall({.header = header, .in = {}}, Bytes(message), {.out = std::nullopt, .in = 0});
   std::unique_lock lock(mutex_);
-  const bool done = changed_.wait_for(lock, timeout_ + kAnswerGrace, [this] { return started_; });
+  const bool done = changed_.wait_for(lock, timeout_ + DilatedClock::ToMachine(kAnswerGrace),
+                                      [this] { return started_; });
   if (!done) throw CommError(name_, "start", "there was no answer in time");
   started_ = false;
   if (start_failure_) throw CommError(*start_failure_);

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
@@ -190,7 +191,8 @@ void TcpLink::Start(const PlanInfo& plan) {
   StartObserver observer;
   std::future<void> outcome = observer.outcome.get_future();
   Begin(header, std::as_bytes(std::span(message)), {}, observer);
-  if (outcome.wait_for(timeout_ + kAnswerGrace) != std::future_status::ready) {
+  if (outcome.wait_for(timeout_ + DilatedClock::ToMachine(kAnswerGrace)) !=
+      std::future_status::ready) {
     Close();
     outcome.wait();
     throw CommError(name_, Describe(header), "there was no answer in time");
@@ -374,7 +376,7 @@ bool TcpLink::TakeBack(Connection& connection) {
 /// Null: the server cannot be reached any more. A new connection may be lost before it can be used,
 /// so there are several attempts. A server that has ended refuses all of them at once.
 std::shared_ptr<FrameStream> TcpLink::MakeAgain(Connection& connection) {
-  const Deadline deadline = Deadline::After(kReconnectTime);
+  const Deadline deadline = Deadline::After(DilatedClock::ToMachine(kReconnectTime));
   std::string reason;
   for (int attempt = 0; attempt < kReconnectsInVain; ++attempt) {
     if (attempt > 0 && deadline.expired()) break;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ringside/common/base/deadline.h"
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/base/errors.h"
 #include "ringside/common/core/store.h"
 #include "tests/common/thread_ranks.h"
@@ -31,6 +32,16 @@ TEST(Accused, IsTheRankItselfIfNobodyAnswersIt) {
             Ranks{"worker 1"});
   EXPECT_EQ(Accused("worker 1", kTwo, {"worker 0"}, false), Ranks{"worker 0"}) << "who knows";
   EXPECT_EQ(Accused("worker 1", kTwo, {"worker 0"}, true), Ranks{"worker 1"});
+}
+
+// Ranks on links with three times the latency see a fault up to three times as far apart.
+TEST(FindFailedPeer, WaitsForNotesInDilatedTime) {
+  using Clock = std::chrono::steady_clock;
+  InProcessStore store;
+  const DilationScope dilation(3);
+  const Clock::time_point begin = Clock::now();
+  EXPECT_EQ(FindFailedPeer(store, "sum", "worker 0", "worker 1"), "worker 1");
+  EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds(900));
 }
 
 TEST(MostAccused, IsTheOneThatTheMajorityDoesNotReach) {
