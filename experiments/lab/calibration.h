@@ -38,7 +38,8 @@ inline constexpr double kLinkTolerance = 0.05;
 
 /// Measures all links of a lab, each in tens of milliseconds. Measures several at a time, as many
 /// as two cores can carry. Tries a link that looks slow again, alone, for a second or two at most.
-/// The best result counts, because other load on the machine can only slow a link down. Links with
+/// The result nearest to what was requested counts: other load disturbs a measurement in either
+/// direction, since what was queued meanwhile arrives faster. Links with
 /// loss, jitter or much latency are measured once and not judged (`PlanHostCalibration`). Calls
 /// `check` every few milliseconds and throws what it throws. Throws `CommError` naming the host
 /// when no bytes arrive or no thread is available, and `MissingBackendError` when a socket uses
