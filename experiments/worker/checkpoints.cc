@@ -39,21 +39,28 @@ std::int64_t StepFromText(const std::string& text, int worker) {
 }  // namespace
 
 void Checkpoints::Resume() {
-  const std::string& from = parts_.setup.resume;
+  std::string from = parts_.setup.resume;
   if (from.empty()) return;
-  std::error_code unreadable;  // `Load` says why
-  if (std::filesystem::is_directory(from, unreadable)) {
-    loaded_ = AgreeOnNewest(from);
-    if (!loaded_) return;
-  } else {
-    loaded_ = Load(from);
+  loaded_ = Take(from, "resume");
+  if (const std::string& first = parts_.setup.spec.resume;
+      !loaded_ && !first.empty() && first != from) {
+    from = first;
+    loaded_ = Take(from, "resume where the run began");
   }
+  if (!loaded_) return;
   if (loaded_->steps_done >= parts_.total_steps) {
     throw ConfigError(fmt::format("cannot resume from {}: it has {} steps done, the run has {}",
                                   from, loaded_->steps_done, parts_.total_steps));
   }
   std::ranges::copy(loaded_->content.params, parts_.space.params().begin());
   std::ranges::copy(loaded_->content.buffers, parts_.model.Buffers().begin());
+}
+
+std::optional<Checkpoints::Loaded> Checkpoints::Take(const std::string& from,
+                                                     const std::string& name) {
+  std::error_code unreadable;  // `Load` says why
+  if (std::filesystem::is_directory(from, unreadable)) return AgreeOnNewest(from, name);
+  return Load(from);
 }
 
 StartPoint Checkpoints::start() const {
@@ -105,7 +112,8 @@ std::optional<Checkpoints::Loaded> Checkpoints::NewestWhole(
 
 /// Every worker proposes the newest checkpoint that it can read. The lowest proposal is the new
 /// limit, until all propose the same.
-std::optional<Checkpoints::Loaded> Checkpoints::AgreeOnNewest(const std::string& directory) {
+std::optional<Checkpoints::Loaded> Checkpoints::AgreeOnNewest(const std::string& directory,
+                                                              const std::string& name) {
   const std::string folder = FindCheckpointFolder(directory);
   const World& world = parts_.setup.world;
   std::vector<std::string> problems;
@@ -121,13 +129,16 @@ std::optional<Checkpoints::Loaded> Checkpoints::AgreeOnNewest(const std::string&
     const std::string none =
         problems.empty() ? "there is none" : fmt::format("{}", fmt::join(problems, "; "));
     const std::vector<std::string> proposals =
-        StoreAllGather(parts_.store, world, fmt::format("resume/{}", round),
+        StoreAllGather(parts_.store, world, fmt::format("{}/{}", name, round),
                        mine ? std::to_string(mine->steps_done) : std::string(kNone) + none,
                        Deadline::After(StartTimeout(parts_.setup.spec)));
     std::vector<std::int64_t> steps;
     for (std::size_t worker = 0; worker < proposals.size(); ++worker) {
       if (proposals[worker].starts_with(kNone)) {
-        if (parts_.setup.generation > 0) return std::nullopt;
+        if (parts_.setup.generation > 0) {
+          NoteProblems(problems, name);
+          return std::nullopt;
+        }
         throw ConfigError(
             fmt::format("cannot resume from {}: worker {} finds no whole checkpoint: {}", directory,
                         worker, proposals[worker].substr(kNone.size())));
@@ -136,7 +147,7 @@ std::optional<Checkpoints::Loaded> Checkpoints::AgreeOnNewest(const std::string&
     }
     const auto [lowest, highest] = std::ranges::minmax(steps);
     if (mine && lowest == highest) {
-      NoteProblems(problems);
+      NoteProblems(problems, name);
       return mine;
     }
     limit = lowest;
@@ -144,14 +155,14 @@ std::optional<Checkpoints::Loaded> Checkpoints::AgreeOnNewest(const std::string&
 }
 
 /// Collective: the notes of worker 0 are those of the run, so it collects what others have seen.
-void Checkpoints::NoteProblems(const std::vector<std::string>& mine) {
+void Checkpoints::NoteProblems(const std::vector<std::string>& mine, const std::string& name) {
   const std::vector<std::string> all = StoreAllGather(
-      parts_.store, parts_.setup.world, "resume/problems", fmt::format("{}", fmt::join(mine, "; ")),
-      Deadline::After(StartTimeout(parts_.setup.spec)));
+      parts_.store, parts_.setup.world, name + "/problems",
+      fmt::format("{}", fmt::join(mine, "; ")), Deadline::After(StartTimeout(parts_.setup.spec)));
   std::vector<std::string> noted;
   for (const std::string& problems : all) {
     if (problems.empty() || std::ranges::find(noted, problems) != noted.end()) continue;
-    parts_.recorder.AddNote("resumed from an older checkpoint: " + problems);
+    parts_.recorder.AddNote("could not resume from the newest checkpoint: " + problems);
     noted.push_back(problems);
   }
 }
@@ -206,7 +217,11 @@ void Checkpoints::Save(Strategy& strategy, std::int64_t steps_done) {
                    .buffers = parts_.model.Buffers(),
                    .state = std::span(state.begin(), own.begin()),
                    .worker_parts = parts});
-  for (std::string& problem : PruneCheckpoints(folder, parts_.setup.spec.keep_checkpoints)) {
+  // The one before the last stays until the run has ended. A generation that fails after the last
+  // step begins there.
+  const std::int64_t keep = parts_.setup.spec.keep_checkpoints;
+  const std::int64_t one_more = keep > 0 && steps_done == parts_.total_steps ? 1 : 0;
+  for (std::string& problem : PruneCheckpoints(folder, keep + one_more)) {
     parts_.recorder.AddNote(std::move(problem));
   }
 }

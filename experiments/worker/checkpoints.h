@@ -41,7 +41,7 @@ class Checkpoints {
   /// the checkpoint in place. Where `MemberSetup::resume` is a folder, all workers take the newest
   /// checkpoint that each of them can read whole, and a note says which ones were left out. Throws
   /// `DataError` when the file is damaged, or `ConfigError` when it does not fit this run. A later
-  /// generation without a whole checkpoint begins anew.
+  /// generation without a whole checkpoint of its run begins where the run began.
   void Resume();
 
   /// The step of the checkpoint, and its optimizer state. Valid as long as this lives.
@@ -58,6 +58,8 @@ class Checkpoints {
     Checkpoint content;
   };
 
+  /// `name` is that of the exchange.
+  std::optional<Loaded> Take(const std::string& from, const std::string& name);
   Loaded Load(const std::string& path) const;
   void CheckIsSameRun(const CheckpointFile& file) const;
   /// Of the folder: the newest checkpoint up to step `limit` that is whole. Appends the others to
@@ -65,8 +67,8 @@ class Checkpoints {
   std::optional<Loaded> NewestWhole(const std::string& folder, std::int64_t limit,
                                     std::vector<std::string>& problems) const;
   /// Nothing: no checkpoint is whole, and a later generation may begin anew.
-  std::optional<Loaded> AgreeOnNewest(const std::string& folder);
-  void NoteProblems(const std::vector<std::string>& mine);
+  std::optional<Loaded> AgreeOnNewest(const std::string& folder, const std::string& name);
+  void NoteProblems(const std::vector<std::string>& mine, const std::string& name);
   CheckpointInfo InfoAt(std::int64_t steps_done) const;
 
   const Parts parts_;

@@ -370,6 +370,7 @@ JobOutcome JobController::Finish() {
     if (!rows_.storage_error().empty()) throw Error(rows_.storage_error());
     if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
     RemoveTemporaryCheckpoints(options_.bundle_dir + "/checkpoints");
+    if (outcome.status == JobStatus::kDone) PruneKept();
     if (options_.another_follows && options_.another_follows(outcome)) return outcome;
     WriteSummary(options_.bundle_dir, outcome.summary);
   } catch (const Error& error) {
@@ -383,6 +384,15 @@ JobOutcome JobController::Finish() {
     }
   }
   return outcome;
+}
+
+// Worker 0 has kept one more, in case that somebody fails after the last step.
+void JobController::PruneKept() const {
+  const std::string checkpoints = FindCheckpointFolder(options_.bundle_dir + "/checkpoints");
+  if (checkpoints.empty()) return;
+  for (const std::string& problem : PruneCheckpoints(checkpoints, spec_.keep_checkpoints)) {
+    console_.Print("warning: " + problem);
+  }
 }
 
 bool JobController::EndedInOrder() const {

@@ -81,6 +81,7 @@ class JobController {
   RunRecord MakeRecord() const;
   /// Whether the job ended as it should, or diverged. Then nobody asks what its members said last.
   bool EndedInOrder() const;
+  void PruneKept() const;
   /// Whether this machine could emulate the network; null without one. Ends the watch.
   nlohmann::json JudgeFidelityOf(const RunRecord& record);
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,6 +47,17 @@ void MoveAside(const std::string& bundle, int generation) {
                       fmt::format("cannot be moved to {}: {}", to, std::strerror(errno)));
     }
   }
+}
+
+/// The checkpoints of a folder, and when each was written. Empty without a folder.
+std::map<std::int64_t, fs::file_time_type> WrittenAt(const std::string& folder) {
+  std::map<std::int64_t, fs::file_time_type> written;
+  std::error_code unreadable;  // has no checkpoints then
+  if (!fs::is_directory(folder, unreadable)) return written;
+  for (const std::int64_t step : CheckpointSteps(folder)) {
+    written[step] = fs::last_write_time(CheckpointPath(folder, step), unreadable);
+  }
+  return written;
 }
 
 /// A value of its summary; null without one.
@@ -90,6 +102,7 @@ class Recovery {
         options_(options),
         last_follows_(options.another_follows),
         run_(run),
+        found_(WrittenAt(checkpoints())),
         own_console_(Console::ForStandardError(options.show_progress)),
         console_(options.console != nullptr ? *options.console : own_console_) {}
 
@@ -110,6 +123,8 @@ class Recovery {
   static double Seconds(Clock::duration duration) {
     return std::chrono::duration<double>(duration).count();
   }
+
+  std::string checkpoints() const { return options_.bundle_dir + "/checkpoints"; }
 
   bool IsLast() const { return options_.generation >= options_.recovery.max_restarts; }
 
@@ -142,14 +157,18 @@ class Recovery {
     MoveAside(options_.bundle_dir, options_.generation);
     options_.time_used_s += failed.seconds;
     ++options_.generation;
-    options_.resume = FindCheckpointFolder(options_.bundle_dir + "/checkpoints");
+    // The run may have gone back to an older checkpoint. Until its first save there are newer ones.
+    const bool saved = WrittenAt(checkpoints()) != found_;
+    options_.resume = saved ? FindCheckpointFolder(checkpoints()) : "";
     spec_ = std::move(next);
     options_.origin.asked = asked_;
     console_.EndProgress();
-    console_.Print(fmt::format(
-        "{}; {} workers start again from {} (restart {} of {})", failed.error, spec_.workers,
-        options_.resume.empty() ? "the beginning of the run" : "the newest checkpoint",
-        options_.generation, options_.recovery.max_restarts));
+    console_.Print(fmt::format("{}; {} workers start again from {} (restart {} of {})",
+                               failed.error, spec_.workers,
+                               !options_.resume.empty() ? "the newest checkpoint"
+                               : spec_.resume.empty()   ? "the beginning of the run"
+                                                        : "where the run began",
+                               options_.generation, options_.recovery.max_restarts));
   }
 
   /// The outcome of a run whose next generation cannot begin: that of the last one, with both
@@ -178,6 +197,7 @@ class Recovery {
   const std::function<bool(const JobOutcome&)> last_follows_;
   Clock::time_point begin_;  // of the generation under way
   const GenerationFunction& run_;
+  const std::map<std::int64_t, fs::file_time_type> found_;  // before the run
   Console own_console_;
   Console& console_;
 };

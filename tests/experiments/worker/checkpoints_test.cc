@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
@@ -80,7 +81,8 @@ class CheckpointsTest : public ::testing::Test {
       worker.setup.world = TestWorld(rank, spec_.workers);
       worker.setup.bundle_dir = directory_.path();
       worker.setup.spec = spec_;
-      worker.setup.resume = spec_.resume;
+      worker.setup.resume = resume_of_later_generation_.value_or(spec_.resume);
+      worker.setup.generation = resume_of_later_generation_ ? 1 : 0;
       worker.checkpoints =
           std::make_unique<Checkpoints>(Checkpoints::Parts{.setup = worker.setup,
                                                            .store = store,
@@ -94,11 +96,11 @@ class CheckpointsTest : public ::testing::Test {
     });
   }
 
-  /// Writes checkpoints after 4 and after 8 steps, with the step as every parameter.
-  void SaveTwo() {
-    RunJob([](Worker& worker) {
+  /// Writes two checkpoints, with the step as every parameter.
+  void SaveTwo(std::int64_t first = 4, std::int64_t second = 8) {
+    RunJob([&](Worker& worker) {
       StrategyWithState strategy(worker.setup.who.index);
-      for (const std::int64_t step : {4, 8}) {
+      for (const std::int64_t step : {first, second}) {
         std::ranges::fill(worker.space.params(), static_cast<float>(step));
         worker.model.Buffers()[0] = static_cast<float>(10 * step);
         worker.checkpoints->Save(strategy, step);
@@ -138,6 +140,7 @@ class CheckpointsTest : public ::testing::Test {
   const std::string folder_ = directory_.Path("checkpoints");
   const std::string last_ = CheckpointPath(folder_, 8);
   RunSpec spec_;
+  std::optional<std::string> resume_of_later_generation_;
   std::vector<std::string> notes_;
 };
 
@@ -185,7 +188,8 @@ TEST_F(CheckpointsTest, OfABundleTheNewestWholeOneCounts) {
   EXPECT_THAT(notes_, IsEmpty());
   Damage(last_);
   EXPECT_THAT(ResumedSteps(), ElementsAre(4, 4));
-  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("older checkpoint"), HasSubstr("step-8.ckpt"))));
+  EXPECT_THAT(notes_,
+              ElementsAre(AllOf(HasSubstr("the newest checkpoint"), HasSubstr("step-8.ckpt"))));
 }
 
 TEST_F(CheckpointsTest, AllTakeTheOneThatTheOthersCanRead) {
@@ -203,6 +207,29 @@ TEST_F(CheckpointsTest, ANamedFileThatIsDamagedIsRefused) {
   spec_.resume = last_;
   Damage(last_);
   EXPECT_THAT(RefusalOfResume<DataError>(), HasSubstr("agree with their checksum"));
+}
+
+TEST_F(CheckpointsTest, ALaterGenerationWithoutAWholeOneBeginsWhereTheRunBegan) {
+  SaveTwo();
+  const std::string elsewhere = directory_.Path("elsewhere");
+  std::filesystem::copy(folder_, elsewhere);
+  for (const std::int64_t step : {4, 8}) Damage(CheckpointPath(folder_, step));
+  resume_of_later_generation_ = folder_;
+  EXPECT_THAT(ResumedSteps(), ElementsAre(0, 0));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("step-8.ckpt")));
+  for (const std::string& began : {elsewhere, CheckpointPath(elsewhere, 8)}) {
+    spec_.resume = began;
+    EXPECT_THAT(ResumedSteps(), ElementsAre(8, 8)) << began;
+  }
+}
+
+// A generation that fails after the last step does some steps again, from the one before.
+TEST_F(CheckpointsTest, TheOneBeforeTheLastStaysUntilTheRunHasEnded) {
+  spec_.keep_checkpoints = 1;
+  SaveTwo(96, 100);
+  EXPECT_THAT(CheckpointSteps(folder_), ElementsAre(100, 96));
+  resume_of_later_generation_ = folder_;
+  EXPECT_THAT(ResumedSteps(), ElementsAre(96, 96));
 }
 
 TEST_F(CheckpointsTest, ARunWithOtherSamplesIsRefused) {

@@ -96,6 +96,24 @@ TEST_F(RecoveryTest, WithoutACheckpointItStartsWhereTheSpecSays) {
   EXPECT_EQ(asked_[1].resume, "");
 }
 
+// The newer checkpoints are those that the run has left behind.
+TEST_F(RecoveryTest, ARunThatWentBackStartsAgainWhereItBeganUntilItHasSaved) {
+  fs::create_directories(directory_.Path("checkpoints"));
+  for (const char* name : {"step-4.ckpt", "step-8.ckpt"}) {
+    WriteFileAtomically(directory_.Path("checkpoints/" + std::string(name)), "old");
+  }
+  spec_.resume = directory_.Path("checkpoints/step-4.ckpt");
+  write_checkpoints_ = false;
+  Run({Failed(FailureKind::kSignal), Done()});
+  EXPECT_EQ(asked_[1].resume, "") << "the newest one was left behind";
+  asked_.clear();
+  fs::remove(directory_.Path("metrics.jsonl"));
+  fs::remove_all(directory_.Path("generations"));
+  write_checkpoints_ = true;
+  Run({Failed(FailureKind::kSignal), Done()});
+  EXPECT_EQ(asked_[1].resume, directory_.Path("checkpoints"));
+}
+
 TEST_F(RecoveryTest, FailuresThatARestartDoesNotMendEndTheRun) {
   for (const FailureKind kind :
        {FailureKind::kDiverged, FailureKind::kProgram, FailureKind::kData, FailureKind::kConfig,
