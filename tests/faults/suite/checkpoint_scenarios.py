@@ -263,7 +263,7 @@ def named_the_damaged(job):
     path = job.remembered["damaged"]
     wrong = began_with(job, job.remembered["older"])
     notes = job.summary().get("notes") or []
-    if not any(note.startswith("resumed from an older checkpoint") and str(path) in note for note in notes):
+    if not any(note.startswith("could not resume from the newest checkpoint") and str(path) in note for note in notes):
         wrong.append(f"no note names {path.name}: {notes}")
     return [f"{text} ({path.name}: {job.remembered['damage']})" for text in wrong]
 
