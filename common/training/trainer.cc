@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "ringside/common/base/errors.h"
 #include "ringside/common/base/fault_point.h"
+#include "ringside/common/base/finite.h"
 #include "ringside/common/core/bucket.h"
 #include "ringside/common/data/loader.h"
 #include "ringside/common/strategy/deferred_submit_strategy.h"
@@ -209,12 +211,26 @@ class TrainingLoop {
     Drain();
     Does(Activity::Kind::kSettle);
     strategy_.Settle();
+    CheckParameters();
     if (ReplicaCheckDue()) CompareReplicas();
     if (options_.shared_params) evaluator_.AverageBuffers(result_.steps_done);
     if (evaluate) Evaluate();
     if (checkpoint) Checkpoint();
     strategy_.TakeTimes();  // a pause belongs to no step
     paused_at_ = result_.steps_done;
+  }
+
+  /// A finite gradient can make a parameter overflow. The next loss would tell, but the last step
+  /// has none, and a checkpoint would keep the value.
+  void CheckParameters() const {
+    const std::span<const float> params = parts_.space.params();
+    const auto at = FirstNotFinite(params);
+    if (!at) return;
+    throw DivergedError("parameter " + std::to_string(*at) + " of worker " +
+                            std::to_string(parts_.world.rank) + " is " +
+                            std::to_string(params[*at]) + " after " +
+                            std::to_string(result_.steps_done) + " steps",
+                        parts_.world.rank, result_.steps_done);
   }
 
   void CompareReplicas() {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ringside/common/base/errors.h"
+#include "ringside/common/base/finite.h"
 #include "ringside/common/codec/codec_options.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/spec/spec_keys.h"
@@ -34,6 +35,16 @@ std::int64_t StepFromText(const std::string& text, int worker) {
                     fmt::format("'{}' is not a step", text));
   }
   return step;
+}
+
+/// A run that resumed from such a state would never be right again. With Adam, a parameter whose
+/// second moment is infinite stays where it is.
+void CheckFinite(std::span<const float> optimizer_state, std::int64_t steps_done) {
+  const auto at = FirstNotFinite(optimizer_state);
+  if (!at) return;
+  throw DivergedError(fmt::format("value {} of the optimizer's state is {} after {} steps", *at,
+                                  optimizer_state[*at], steps_done),
+                      -1, steps_done);
 }
 
 }  // namespace
@@ -194,6 +205,7 @@ void Checkpoints::Save(Strategy& strategy, std::int64_t steps_done) {
     if (!std::exchange(saved_, true)) RemoveCheckpointsAfter(folder, steps_done);
     optimizer.resize(parts_.optimizer_state_size);
     strategy.ReadOptimizerState(optimizer);
+    CheckFinite(optimizer, steps_done);
   }
   std::vector<StateVector> state = strategy.State();
   const auto own = std::ranges::stable_partition(state, [](const auto& v) { return v.shared; });

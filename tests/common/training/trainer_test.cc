@@ -49,6 +49,22 @@ double RelativeDistance(const std::vector<float>& a, const std::vector<float>& b
 
 // 42 samples in batches of 8: the last batch of an epoch has 2, so with 3 or 4 workers some get
 // none.
+// Every gradient is finite, and there is no loss after the last step.
+TEST(TrainerTest, AParameterThatOverflowsInTheLastStepEndsTheRun) {
+  const TestDataset dataset(8, 0);
+  TestJobOptions options{.schedule = {.base = 3e38}, .trainer = {.end_step = 1, .global_batch = 8}};
+  options.model.integer_gradients = true;
+  for (const int workers : {1, 2}) {
+    try {
+      RunSummed(options, workers, dataset);
+      FAIL() << "expected a DivergedError";
+    } catch (const DivergedError& error) {
+      EXPECT_THAT(error.problem(), ::testing::MatchesRegex("parameter [0-9]+ of worker [01] is "
+                                                           "-?inf after 1 steps"));
+    }
+  }
+}
+
 class TrajectoryTest : public ::testing::TestWithParam<int> {
  protected:
   const TestDataset dataset_{42, 30};

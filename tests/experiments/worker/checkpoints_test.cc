@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -44,13 +45,15 @@ class StrategyWithState : public Strategy {
   void Submit(const Bucket&) override {}
   void Await(const Bucket&) override {}
   void Stop() override {}
-  void ReadOptimizerState(std::span<float> out) override { std::ranges::fill(out, 5.0F); }
+  void ReadOptimizerState(std::span<float> out) override { std::ranges::fill(out, momentum_); }
+  void SetMomentum(float momentum) { momentum_ = momentum; }
   std::vector<StateVector> State() override {
     return {{.name = "residual", .values = own_},
             {.name = "momentum", .values = shared_, .shared = true}};
   }
 
  private:
+  float momentum_ = 5;
   std::array<float, 1> own_;
   std::array<float, 1> shared_{77};
 };
@@ -247,6 +250,16 @@ TEST_F(CheckpointsTest, ARunWithOtherSamplesIsRefused) {
   spec_ = right;
   spec_.optimizer.kind = OptimizerOptions::Kind::kAdam;
   EXPECT_THAT(RefusalOfResume<ConfigError>(), HasSubstr("optimizer 'sgd'"));
+}
+
+TEST_F(CheckpointsTest, AStateThatIsNotFiniteIsNotKept) {
+  spec_.workers = 1;
+  RunJob([&](Worker& worker) {
+    StrategyWithState strategy(0);
+    strategy.SetMomentum(std::numeric_limits<float>::infinity());
+    EXPECT_THROW(worker.checkpoints->Save(strategy, 4), DivergedError);
+  });
+  EXPECT_EQ(FindCheckpointFolder(folder_), "");
 }
 
 TEST_F(CheckpointsTest, OlderOnesAreRemoved) {
