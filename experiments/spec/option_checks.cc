@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ringside/common/base/errors.h"
+#include "ringside/experiments/spec/bucket_sizes.h"
 #include "ringside/experiments/spec/catalog.h"
 
 namespace ringside {
@@ -52,16 +53,27 @@ std::string WhyNotApplicable(const StrategyEntry& strategy, const std::string& k
   return found == strategy.rejected_keys.end() ? "" : fmt::format(" ({})", found->reason);
 }
 
-// A message holds a part of a bucket.
+/// "4 MiB, bucket-mb"; "192 KiB, which suits schedule 'priority' between these hosts".
+std::string BucketText(const RunSpec& spec, std::int64_t bucket_bytes) {
+  if (bucket_bytes == spec.bucket_bytes) {
+    return fmt::format("{:g} MiB, bucket-mb", static_cast<double>(bucket_bytes) / (1 << 20));
+  }
+  return fmt::format("{:.4g} KiB, which suits schedule 'priority' between these hosts",
+                     static_cast<double>(bucket_bytes) / 1024);
+}
+
+// A message holds a part of a bucket. With `bucket-mb` 0 the tensors of the model are the buckets.
 void CheckMessageSizes(const RunSpec& spec, const StrategyEntry& strategy) {
+  if (spec.bucket_bytes == 0) return;
+  const auto bucket_bytes = static_cast<std::int64_t>(BucketSizesOf(spec).target_bytes);
   for (const OptionDeclaration& option : strategy.options) {
-    if (option.role != OptionRole::kMessageSize || spec.bucket_bytes == 0) continue;
+    if (option.role != OptionRole::kMessageSize) continue;
     const auto kib = std::get<std::int64_t>(spec.options.ValueOf(option));
-    if (kib * 1024 <= spec.bucket_bytes) continue;
-    throw SpecKeyError(option.name,
-                       fmt::format("{} KiB are more than a bucket has ({:g} MiB, bucket-mb)", kib,
-                                   static_cast<double>(spec.bucket_bytes) / (1 << 20)),
-                       {"bucket_bytes"});
+    if (kib * 1024 <= bucket_bytes) continue;
+    throw SpecKeyError(
+        option.name,
+        fmt::format("{} KiB are more than a bucket has ({})", kib, BucketText(spec, bucket_bytes)),
+        {"bucket_bytes", "schedule"});
   }
 }
 

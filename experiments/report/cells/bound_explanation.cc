@@ -261,13 +261,14 @@ class Above {
         share * 100));
   }
 
+  /// A cause without a time: nobody measured what a message costs.
   void AddMessages() {
     const bool servers = cell_.servers > 0;
     const double messages = cell_.buckets.value_or(0) * (servers ? 2.0 : 2.0 * (cell_.workers - 1));
     if (messages <= 0 || left_ms_ / messages > kMessageMs) return;
-    AddWhole(
-        fmt::format("the start-up of messages, which the bound leaves out: {:.2g} ms for each "
-                    "of {:.0f} a step",
+    texts_.push_back(
+        fmt::format("the start-up of messages, which the bound leaves out, would have to take "
+                    "{:.2g} ms for each of {:.0f} a step",
                     left_ms_ / messages, messages));
   }
 

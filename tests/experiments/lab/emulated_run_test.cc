@@ -309,7 +309,9 @@ INSTANTIATE_TEST_SUITE_P(
                "--dilation: with a factor of 500, the slowest link would have 2e+05 bit/s"},
         Misuse{"--dilation 2", 2, "--dilation: only an emulated network can be slowed down"},
         Misuse{"--strategy ps-sync --network 1Gbps --slice-kb 8192", 2,
-               "--slice-kb: 8192 KiB are more than a bucket has (4 MiB"}));
+               "--slice-kb: 8192 KiB are more than a bucket has (4 MiB"},
+        Misuse{"--strategy ps-sync --network 1Gbps --schedule priority --slice-kb 1024", 2,
+               "KiB, which suits schedule 'priority' between these hosts)"}));
 
 constexpr char kWithDelays[] = "--strategy ring --workers 2 --network 100Mbps,latency=1ms";
 
