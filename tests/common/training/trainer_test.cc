@@ -52,8 +52,9 @@ double RelativeDistance(const std::vector<float>& a, const std::vector<float>& b
 // Every gradient is finite, and there is no loss after the last step.
 TEST(TrainerTest, AParameterThatOverflowsInTheLastStepEndsTheRun) {
   const TestDataset dataset(8, 0);
-  TestJobOptions options{.schedule = {.base = 3e38}, .trainer = {.end_step = 1, .global_batch = 8}};
-  options.model.integer_gradients = true;
+  TestJobOptions options{.optimizer = {.weight_decay = 1000},
+                         .schedule = {.base = 3e38},
+                         .trainer = {.end_step = 1, .global_batch = 8}};
   for (const int workers : {1, 2}) {
     try {
       RunSummed(options, workers, dataset);
