@@ -29,4 +29,12 @@ std::uint64_t OomKills() noexcept {
   return kills;
 }
 
+void RecentOomKills::Look() noexcept {
+  const Clock::time_point now = Clock::now();
+  if (now - looked_ < kRecent) return;
+  looked_ = now;
+  before_ = last_;
+  last_ = OomKills();
+}
+
 }  // namespace ringside

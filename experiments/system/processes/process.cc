@@ -20,7 +20,6 @@
 #include "ringside/common/base/deadline.h"
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/system/network/net_namespace.h"
-#include "ringside/experiments/system/processes/oom_kills.h"
 
 namespace ringside {
 namespace {
@@ -156,7 +155,7 @@ std::string ProcessEnd::Text() const {
          (out_of_memory ? ", perhaps because memory ran out" : "");
 }
 
-Process::Process(const Options& options) : oom_kills_before_(OomKills()) {
+Process::Process(const Options& options) {
   Pipe output = MakePipe();
   if (::fcntl(output.read.get(), F_SETFL, O_NONBLOCK) != 0) {
     throw InternalError(std::string("a pipe cannot be made non-blocking: ") + std::strerror(errno));
@@ -172,7 +171,7 @@ Process::Process(const Options& options) : oom_kills_before_(OomKills()) {
 }
 
 Process::Process(Process&& other) noexcept
-    : oom_kills_before_(other.oom_kills_before_),
+    : oom_kills_(other.oom_kills_),
       pid_(std::exchange(other.pid_, -1)),
       output_(std::move(other.output_)),
       end_(other.end_) {}
@@ -187,6 +186,7 @@ Process::~Process() {
 
 const std::optional<ProcessEnd>& Process::Poll() {
   if (!end_) Reap();
+  if (!end_) oom_kills_.Look();
   return end_;
 }
 
@@ -208,7 +208,7 @@ void Process::Reap() noexcept {
   ProcessEnd end;
   if (WIFSIGNALED(status)) {
     end.signal = WTERMSIG(status);
-    end.out_of_memory = end.signal == SIGKILL && OomKills() > oom_kills_before_;
+    end.out_of_memory = end.signal == SIGKILL && oom_kills_.Any();
   } else {
     end.code = WEXITSTATUS(status);
   }

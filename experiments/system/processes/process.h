@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ringside/common/base/file_descriptor.h"
+#include "ringside/experiments/system/processes/oom_kills.h"
 
 namespace ringside {
 
@@ -22,8 +23,8 @@ struct ProcessEnd {
 
   int signal = 0;  ///< 0: it exited by itself, with `code`.
   int code = 0;
-  /// It was killed by signal 9, and in its lifetime the kernel killed a process of the machine for
-  /// lack of memory.
+  /// It was killed by signal 9, and at most a few seconds before that the kernel killed a process
+  /// of the machine for lack of memory.
   bool out_of_memory = false;
   /// "was killed by signal 9", "was killed by signal 9, perhaps because memory ran out", "exited
   /// with code 3", "ended, and its exit code is lost"
@@ -59,7 +60,8 @@ class Process {
   /// The child's output; non-blocking. It ends when every process of the group has closed it.
   int output_fd() const { return output_.get(); }
 
-  /// Reaps the child if it has ended, and kills the rest of its group. Never waits.
+  /// Reaps the child if it has ended, and kills the rest of its group. Never waits. Call it several
+  /// times a second.
   const std::optional<ProcessEnd>& Poll();
   /// Sends a signal to the whole group. Does nothing when the child has been reaped.
   void Signal(int signal) const noexcept;
@@ -67,7 +69,7 @@ class Process {
  private:
   void Reap() noexcept;
 
-  std::uint64_t oom_kills_before_ = 0;
+  RecentOomKills oom_kills_;
   pid_t pid_ = -1;
   FileDescriptor output_;
   std::optional<ProcessEnd> end_;

@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "ringside/common/base/deadline.h"
 #include "ringside/common/base/errors.h"
 #include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/files.h"
@@ -135,13 +136,21 @@ class SmallMemory {
   std::string path_;
 };
 
+// Another one that lives on has not run out of memory when somebody kills it later.
 TEST(Process, SaysThatMemoryRanOut) {
   const SmallMemory memory;
   if (memory.path().empty()) GTEST_SKIP() << "no control group with a limit of memory can be made";
+  Process other = Shell("exec sleep 60");
   Process process = Shell("echo $$ > " + memory.path() + "/cgroup.procs && exec tail /dev/zero");
   const ProcessEnd end = WaitForEnd(process);
   EXPECT_TRUE(end.out_of_memory);
   EXPECT_EQ(end.Text(), "was killed by signal 9, perhaps because memory ran out");
+  const Deadline later = Deadline::After(2 * RecentOomKills::kRecent + std::chrono::seconds(1));
+  while (!other.Poll() && !later.expired()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  other.Signal(SIGKILL);
+  EXPECT_EQ(WaitForEnd(other).Text(), "was killed by signal 9");
 }
 
 /// While it exists, the process stays after SIGKILL, as one does whose disk does not answer.
