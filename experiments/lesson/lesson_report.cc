@@ -55,7 +55,7 @@ std::string WithUnit(double value, const std::string& unit) {
 std::string VerdictText(const LessonReport& report, double prediction) {
   const std::string predicted = WithUnit(prediction, report.lesson.unit);
   const std::optional<bool> right = IsRight(report);
-  if (!right) return predicted + ": not judged, because the machine limited the runs";
+  if (!right) return predicted + ": not judged, because of the runs named below";
   return fmt::format("{}: {} the tolerance of {}", predicted,
                      *right ? "right, within" : "not right, outside", ToleranceText(report.lesson));
 }

@@ -10,7 +10,8 @@
 namespace ringside {
 namespace {
 
-// How long to wait after a first failure, because it may be the consequence of another one.
+// How long to wait after a first failure, because it may be the consequence of another one. What
+// travels over links takes as much longer as the run is slowed down.
 constexpr std::chrono::milliseconds kCertainGrace{50};
 constexpr std::chrono::milliseconds kTypedGrace{200};
 constexpr std::chrono::milliseconds kCommGrace{500};
@@ -25,9 +26,9 @@ std::chrono::milliseconds Grace(FailureKind kind) {
     case FailureKind::kLost:
       return kCertainGrace;
     case FailureKind::kComm:
-      return kCommGrace;
+      return DilatedClock::ToMachine(kCommGrace);
     default:
-      return kTypedGrace;
+      return DilatedClock::ToMachine(kTypedGrace);
   }
 }
 

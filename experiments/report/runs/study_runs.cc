@@ -186,14 +186,6 @@ void AddNetwork(const json& network, StudyRun& run) {
   }
 }
 
-/// Summaries of older versions do not count the links.
-void AddLinksAsLimit(RunFidelity& fidelity) {
-  constexpr std::string_view kLinks = "links: one or more were not as asked";
-  fidelity.verdict = FidelityVerdict::kLimited;
-  if (std::ranges::find(fidelity.limited_by, kLinks) != fidelity.limited_by.end()) return;
-  fidelity.limited_by.emplace_back(kLinks);
-}
-
 /// Of a run on an emulated network whose summary has no record.
 RunFidelity NeverJudged() {
   RunFidelity fidelity;
@@ -208,7 +200,11 @@ void AddFidelity(const json& summary, StudyRun& run) {
   const auto network = summary.find("network");
   const bool emulated = network != summary.end() && network->is_string();
   if (!run.fidelity && emulated) run.fidelity = NeverJudged();
-  if (run.fidelity && run.link_ok == false) AddLinksAsLimit(*run.fidelity);
+  // Summaries of older versions do not count the links.
+  if (run.link_ok == false && run.fidelity && run.fidelity->verdict != FidelityVerdict::kLimited) {
+    run.fidelity->verdict = FidelityVerdict::kLimited;
+    run.fidelity->limited_by.emplace_back("links: one or more were not as asked");
+  }
   if (run.dilation) {
     run.dilation_factor = run.dilation->factor;
     run.equivalent_cores_per_host = run.dilation->equivalent_cores_per_host;

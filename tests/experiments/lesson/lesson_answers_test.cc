@@ -32,6 +32,15 @@ Answer AnswerTo(int number, const LessonResults& results, bool emulated = true) 
   return LessonOf(number).answer({"d", true, emulated}, results);
 }
 
+TEST(LimitText, IsTheReasonWhyARunCannotJudge) {
+  EXPECT_EQ(LimitText({{"fidelity", nullptr}}), "") << "no emulated network";
+  EXPECT_EQ(LimitText({{"fidelity", {{"verdict", "ok"}}}}), "");
+  EXPECT_EQ(LimitText({{"fidelity", {{"verdict", "limited"}, {"limited_by", {"a", "b"}}}}}),
+            "a; b");
+  EXPECT_EQ(LimitText({{"fidelity", {{"verdict", nullptr}, {"not_judged", "too short"}}}}),
+            "not judged: too short");
+}
+
 /// The recorded results with one number of one run changed.
 LessonResults With(int number, const std::string& run, const std::string& path, const json& value) {
   LessonResults results = Recorded(number);

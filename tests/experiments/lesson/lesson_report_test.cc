@@ -84,7 +84,7 @@ TEST_F(LessonReportTest, JudgesNoPredictionByRunsThatTheMachineLimited) {
   EXPECT_EQ(judged["limited"], json({"workers-8: the processors were busy"}));
   EXPECT_EQ(judged["answer"]["value"], 1.96);
   const std::string text = LessonText(Report(2));
-  EXPECT_THAT(text, HasSubstr("prediction  2 times: not judged, because the machine limited"));
+  EXPECT_THAT(text, HasSubstr("prediction  2 times: not judged, because of the runs named below"));
   EXPECT_THAT(text, HasSubstr("workers-8: the processors were busy"));
   EXPECT_FALSE(IsRight(Report(2)).has_value());
   outcome_.limited.clear();
