@@ -69,15 +69,30 @@ class MemoryLimits(unittest.TestCase):
 class Ports(unittest.TestCase):
     def test_those_who_listen_are_found_beside_other_connections(self):
         one, other = (self.enterContext(socket.create_server(("127.0.0.1", 0))) for _ in range(2))
-        six = self.enterContext(socket.create_server(("::1", 0), family=socket.AF_INET6))
+        all_addresses = self.enterContext(socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True))
+        mapped = self.enterContext(socket.socket(socket.AF_INET6))
+        mapped.bind(("::ffff:127.0.0.1", 0))
+        mapped.listen()
         client = self.enterContext(socket.create_connection(one.getsockname()))
         self.enterContext(one.accept()[0])
-        wanted = {listener.getsockname()[1] for listener in (one, other, six)}
+        wanted = {listener.getsockname()[1]: os.getpid() for listener in (one, other, all_addresses, mapped)}
         found = ports.ports_of(os.getpid())
-        self.assertLessEqual(wanted, found)
+        self.assertLessEqual(set(wanted), found)
         self.assertNotIn(client.getsockname()[1], found)
-        self.assertEqual([ports.listener_of(port) for port in wanted], [os.getpid()] * 3)
+        self.assertEqual({port: ports.listener_of(port) for port in wanted}, wanted)
         self.assertIsNone(ports.listener_of(client.getsockname()[1]))
+
+    def test_who_listens_on_the_same_port_of_another_address_is_not_meant(self):
+        listens = "import socket; it = socket.create_server(('127.0.0.1', 0)); print(it.getsockname()[1], flush=True); input()"
+        child = self.enterContext(subprocess.Popen([sys.executable, "-c", listens], stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        port = int(child.stdout.readline())
+        elsewhere = self.enterContext(socket.create_server(("127.0.0.77", port)))
+        self.assertEqual(ports.listener_of(port), child.pid)
+        self.assertEqual(ports.inode_of(port), ports.inodes_of(child.pid)[port])
+        child.communicate(b"\n")
+        self.assertEqual(ports.ports_of(os.getpid()) & {port}, {elsewhere.getsockname()[1]})
+        self.assertIsNone(ports.listener_of(port))
+        self.assertIsNone(ports.inode_of(port))
 
 
 class Checkpoints(unittest.TestCase):

@@ -1,32 +1,48 @@
 """Who listens on which TCP port of this host, and how to get the port from a process."""
 import ctypes
 import errno
+import ipaddress
 import os
 import pathlib
 import re
 import socket
+import struct
 import subprocess
 
 PIDFD_GETFD = 438  # the number of the system call, on every architecture but Alpha
 
 
 LISTENS = "0A"  # a state in /proc/net/tcp
+# A connection to 127.0.0.1 comes to whoever listens on one of them. Others may listen on the same port of other addresses.
+OF_LOOPBACK = {ipaddress.ip_address(text) for text in ("127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1", "::")}
 
 
 def listeners():
-    """The port and the inode of each TCP socket that listens. The kernel names them before all others, of which there may be thousands."""
+    """The address, the port and the inode of each TCP socket that listens. The kernel names them before all others, of which there may
+    be thousands."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         with open(table) as file:
             next(file)
             for fields in map(str.split, file):
                 if fields[3] != LISTENS:
                     break
-                yield int(fields[1].rsplit(":", 1)[1], 16), fields[9]
+                address, port = fields[1].split(":")
+                yield _address(address), int(port, 16), fields[9]
+
+
+def _address(text):
+    """The kernel writes each 32 bits of it as a number of this machine."""
+    words = (int(text[start:start + 8], 16) for start in range(0, len(text), 8))
+    return ipaddress.ip_address(b"".join(struct.pack("=I", word) for word in words))
+
+
+def _inodes_at(port):
+    return [inode for address, listens_on, inode in listeners() if listens_on == port and address in OF_LOOPBACK]
 
 
 def listener_of(port):
-    """The process that listens on this port of loopback; None: no such process is found."""
-    inodes = {f"socket:[{inode}]" for listens_on, inode in listeners() if listens_on == port}
+    """The process that listens on this port of 127.0.0.1; None: no such process is found."""
+    inodes = {f"socket:[{inode}]" for inode in _inodes_at(port)}
     for folder in pathlib.Path("/proc").glob("[0-9]*/fd"):
         try:
             files = list(folder.iterdir())
@@ -42,8 +58,8 @@ def listener_of(port):
 
 
 def inode_of(port):
-    """Of the socket that listens on this port; None: there is none."""
-    return next((inode for listens_on, inode in listeners() if listens_on == port), None)
+    """Of the socket that listens on this port of 127.0.0.1; None: there is none."""
+    return next(iter(_inodes_at(port)), None)
 
 
 def ports_of(pid):
@@ -61,7 +77,7 @@ def inodes_of(pid):
             continue  # closed meanwhile
         if found:
             inodes.add(found[1])
-    return {port: inode for port, inode in listeners() if inode in inodes}
+    return {port: inode for _, port, inode in listeners() if inode in inodes}
 
 
 def free_port():
