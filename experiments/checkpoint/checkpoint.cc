@@ -30,6 +30,7 @@ TensorFileMetadata MetadataOf(const char* format, const CheckpointInfo& info) {
           {"global_batch", std::to_string(info.global_batch)},
           {"model", info.model},
           {"data", info.data},
+          {"samples", std::to_string(info.samples)},
           {"optimizer", info.optimizer},
           {"strategy", info.strategy},
           {"codec", info.codec},
@@ -77,6 +78,7 @@ CheckpointInfo InfoOf(const TensorFileReader& file, const char* format) {
   info.global_batch = read.Whole<std::int64_t>("global_batch", 1);
   info.model = read.Text("model");
   info.data = read.Text("data");
+  info.samples = read.Whole<std::int64_t>("samples", 0);
   info.optimizer = read.Text("optimizer");
   info.strategy = read.Text("strategy");
   info.codec = read.Text("codec");

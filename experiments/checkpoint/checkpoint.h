@@ -21,6 +21,7 @@ struct CheckpointInfo {
   std::int64_t global_batch = 1;
   std::string model;
   std::string data;
+  std::int64_t samples = 0;  ///< For training, of all workers together.
   std::string optimizer;  ///< "sgd", "adam", "adamw"
   std::string strategy;
   std::string codec;

@@ -76,6 +76,7 @@ json ToJson(const CheckpointFile& file) {
           {"global_batch", info.global_batch},
           {"model", info.model},
           {"data", info.data},
+          {"samples", info.samples},
           {"optimizer", info.optimizer},
           {"strategy", info.strategy},
           {"codec", info.codec},

@@ -106,6 +106,8 @@ void Checkpoints::CheckIsSameRun(const CheckpointFile& file) const {
   refuse_unless_equal("seed", file.info().seed, here.seed);
   refuse_unless_equal("global batch", file.info().global_batch, here.global_batch);
   refuse_unless_equal("dataset", file.info().data, here.data);
+  // A file that has grown has the same name. The order of an epoch depends on the number.
+  refuse_unless_equal("number of training samples", file.info().samples, here.samples);
 }
 
 std::optional<Checkpoints::Loaded> Checkpoints::NewestWhole(
@@ -187,6 +189,7 @@ CheckpointInfo Checkpoints::InfoAt(std::int64_t steps_done) const {
           .global_batch = spec.ResolvedGlobalBatch(),
           .model = spec.model,
           .data = spec.data,
+          .samples = parts_.samples,
           .optimizer = OptimizerName(spec),
           .strategy = spec.strategy,
           .codec = CodecText(spec.options.codec),

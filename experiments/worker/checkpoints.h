@@ -32,6 +32,7 @@ class Checkpoints {
     Recorder& recorder;
     std::int64_t total_steps = 0;
     std::int64_t steps_per_epoch = 1;
+    std::int64_t samples = 0;  ///< `CheckpointInfo::samples`.
   };
 
   explicit Checkpoints(const Parts& parts)

@@ -70,7 +70,8 @@ class WorkerRun {
                       .optimizer_state_size = optimizer_->state_size(),
                       .recorder = recorder_,
                       .total_steps = total_steps_,
-                      .steps_per_epoch = StepsPerEpoch()}) {}
+                      .steps_per_epoch = StepsPerEpoch(),
+                      .samples = static_cast<std::int64_t>(dataset_->size(Split::kTrain))}) {}
 
   MemberResult Run() {
     try {

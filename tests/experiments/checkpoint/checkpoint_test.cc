@@ -41,6 +41,7 @@ TEST_F(CheckpointTest, ComesBackAsItWas) {
   EXPECT_EQ(file.info().step_of_epoch, 2);
   EXPECT_EQ(file.info().seed, 7U);
   EXPECT_EQ(file.info().global_batch, 64);
+  EXPECT_EQ(file.info().samples, 1437);
   EXPECT_EQ(file.info().model, "mlp");
   EXPECT_EQ(file.info().data, "digits");
   EXPECT_EQ(file.info().strategy, "ring");

@@ -25,6 +25,7 @@ struct SmallCheckpoint {
                       .global_batch = 64,
                       .model = "mlp",
                       .data = "digits",
+                      .samples = 1437,
                       .optimizer = "adam",
                       .strategy = "ring",
                       .codec = "topk:0.01",

@@ -94,7 +94,8 @@ class CheckpointsTest : public ::testing::Test {
                                                            .optimizer_state_size = 2,  // momentum
                                                            .recorder = worker.recorder,
                                                            .total_steps = 100,
-                                                           .steps_per_epoch = 3});
+                                                           .steps_per_epoch = 3,
+                                                           .samples = samples_});
       body(worker);
     });
   }
@@ -143,6 +144,7 @@ class CheckpointsTest : public ::testing::Test {
   const std::string folder_ = directory_.Path("checkpoints");
   const std::string last_ = CheckpointPath(folder_, 8);
   RunSpec spec_;
+  std::int64_t samples_ = 24;
   std::optional<std::string> resume_of_later_generation_;
   std::vector<std::string> notes_;
 };
@@ -250,6 +252,10 @@ TEST_F(CheckpointsTest, ARunWithOtherSamplesIsRefused) {
   spec_ = right;
   spec_.optimizer.kind = OptimizerOptions::Kind::kAdam;
   EXPECT_THAT(RefusalOfResume<ConfigError>(), HasSubstr("optimizer 'sgd'"));
+  spec_ = right;
+  samples_ = 25;
+  EXPECT_THAT(RefusalOfResume<ConfigError>(),
+              HasSubstr("its number of training samples is 24, that of this run 25"));
 }
 
 TEST_F(CheckpointsTest, AStateThatIsNotFiniteIsNotKept) {
