@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ringside/common/codec/codec_options.h"
+#include "ringside/common/codec/encoding_parts.h"
 
 namespace ringside {
 
@@ -29,7 +30,8 @@ struct Encoding {
 };
 
 /// Encodes floats for sending and decodes them. The length of an encoding depends only on the
-/// number of floats, so a receiver knows it before it reads anything.
+/// number of floats, so a receiver knows it before it reads anything. Only the parts of an encoding
+/// may have other lengths (`EncodingParts`).
 ///
 /// Thread safety: one thread at a time may call `Encode`. Any thread may call the const functions.
 class Codec {
@@ -51,6 +53,8 @@ class Codec {
   /// sum[i] += factor * the value of element `begin` + i.
   virtual void Add(const Encoding& encoding, std::size_t begin, float factor,
                    std::span<float> sum) const = 0;
+  /// Null: each element is encoded by itself, so any span may be cut and encoded in pieces.
+  virtual const EncodingParts* parts() const { return nullptr; }
   /// What error feedback has kept, by position in the flat vector. Empty without error feedback.
   virtual std::span<float> Residual() { return {}; }
 };

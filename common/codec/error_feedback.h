@@ -21,6 +21,7 @@ class ErrorFeedbackCodec : public Codec {
   ErrorFeedbackCodec(std::unique_ptr<Codec> codec, std::size_t elements)
       : codec_(std::move(codec)), residual_(elements) {}
 
+  const EncodingParts* parts() const override { return codec_->parts(); }
   std::span<float> Residual() override { return residual_; }
 
   std::size_t EncodedBytes(std::size_t elements) const override {

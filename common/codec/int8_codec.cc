@@ -1,5 +1,6 @@
 #include "ringside/common/codec/int8_codec.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -92,6 +93,17 @@ void Int8Codec::Add(const Encoding& encoding, std::size_t begin, float factor,
                     std::span<float> sum) const {
   if (sum.empty()) return;
   AddRun(Quanta(encoding, begin), sum.data(), sum.size(), LoadFloat(encoding.bytes.data()), factor);
+}
+
+std::size_t Int8Codec::PartBytes(const Encoding&, std::size_t, std::size_t elements) const {
+  return EncodedBytes(elements);
+}
+
+void Int8Codec::CopyPart(const Encoding& whole, std::size_t begin, std::size_t elements,
+                         std::span<std::byte> out) const {
+  if (elements == 0) return;
+  const auto quanta = std::ranges::copy(whole.bytes.first(kHeader), out.begin()).out;
+  std::ranges::copy(whole.bytes.subspan(kHeader + begin, elements), quanta);
 }
 
 }  // namespace ringside

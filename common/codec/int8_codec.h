@@ -18,7 +18,7 @@ extern const CodecEntry kInt8Codec;
 /// whole encoding NaN.
 ///
 /// An encoding is the scale (largest magnitude / 127), then one byte per element.
-class Int8Codec : public Codec {
+class Int8Codec : public Codec, private EncodingParts {
  public:
   Int8Codec(std::uint64_t seed, int rank) : seed_(seed), rank_(rank) {}
 
@@ -29,8 +29,19 @@ class Int8Codec : public Codec {
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;
+  const EncodingParts* parts() const override { return this; }
 
  private:
+  // A part has the scale of the whole.
+  std::size_t PartBytes(const Encoding& whole, std::size_t begin,
+                        std::size_t elements) const override;
+  void CopyPart(const Encoding& whole, std::size_t begin, std::size_t elements,
+                std::span<std::byte> out) const override;
+  std::size_t UnpaddedBytes(const Encoding& padded) const override {
+    return EncodedBytes(padded.elements);
+  }
+  std::string ValidatePart(const Encoding& part) const override { return Validate(part); }
+
   const std::uint64_t seed_;
   const int rank_;
 };

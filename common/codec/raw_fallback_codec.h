@@ -11,8 +11,9 @@
 
 namespace ringside {
 
-/// Wraps any codec. Sends the floats unchanged when there are so few that encoding saves no bytes.
-class RawFallbackCodec : public Codec {
+/// Wraps any codec. Sends the floats unchanged when an encoding would take as many floats on the
+/// wire. Such a part of an encoding is sent decoded.
+class RawFallbackCodec : public Codec, private EncodingParts {
  public:
   explicit RawFallbackCodec(std::unique_ptr<Codec> codec) : codec_(std::move(codec)) {}
 
@@ -24,8 +25,19 @@ class RawFallbackCodec : public Codec {
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;
   std::span<float> Residual() override { return codec_->Residual(); }
+  const EncodingParts* parts() const override {
+    return codec_->parts() == nullptr ? nullptr : this;
+  }
 
  private:
+  std::size_t PartBytes(const Encoding& whole, std::size_t begin,
+                        std::size_t elements) const override;
+  void CopyPart(const Encoding& whole, std::size_t begin, std::size_t elements,
+                std::span<std::byte> out) const override;
+  bool PartLengthsVary() const override { return codec_->parts()->PartLengthsVary(); }
+  std::size_t UnpaddedBytes(const Encoding& padded) const override;
+  std::string ValidatePart(const Encoding& part) const override;
+
   bool SendsRaw(std::size_t elements) const;
 
   std::unique_ptr<Codec> codec_;

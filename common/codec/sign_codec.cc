@@ -124,4 +124,15 @@ void SignCodec::Add(const Encoding& encoding, std::size_t begin, float factor,
   for (std::uint32_t i = 0; i < rest.size(); ++i) rest[i] += Signed(magnitude, signs, i);
 }
 
+std::size_t SignCodec::PartBytes(const Encoding&, std::size_t, std::size_t elements) const {
+  return EncodedBytes(elements);
+}
+
+void SignCodec::CopyPart(const Encoding& whole, std::size_t begin, std::size_t elements,
+                         std::span<std::byte> out) const {
+  if (elements == 0) return;
+  const auto signs = std::ranges::copy(whole.bytes.first(kHeader), out.begin()).out;
+  std::ranges::copy(whole.bytes.subspan(kHeader + begin / 8, (elements + 7) / 8), signs);
+}
+
 }  // namespace ringside

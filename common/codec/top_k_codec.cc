@@ -71,14 +71,22 @@ std::span<const std::uint64_t> Collect(std::span<const float> values, std::uint3
   return std::span(keys).first(count);
 }
 
-/// The parts of an encoding. They are unaligned, so functions read them.
+constexpr std::size_t kKeptBytes = sizeof(std::uint16_t) + sizeof(float);  // of a kept element
+
+std::size_t CountBytes(std::size_t elements) { return Blocks(elements) * sizeof(std::uint32_t); }
+
+/// An encoding, or a part of one, whose length is right. Its fields are unaligned, so functions
+/// read them.
 class TopKView {
  public:
-  TopKView(const Encoding& encoding, std::size_t kept)
-      : counts_(encoding.bytes.data()),
-        indices_(counts_ + Blocks(encoding.elements) * sizeof(std::uint32_t)),
-        values_(indices_ + kept * sizeof(std::uint16_t)) {}
+  explicit TopKView(const Encoding& encoding)
+      : blocks_(Blocks(encoding.elements)),
+        kept_((encoding.bytes.size() - CountBytes(encoding.elements)) / kKeptBytes),
+        counts_(encoding.bytes.data()),
+        indices_(counts_ + CountBytes(encoding.elements)),
+        values_(indices_ + kept_ * sizeof(std::uint16_t)) {}
 
+  std::size_t kept() const { return kept_; }
   std::size_t CountOf(std::size_t block) const {
     std::uint32_t count;
     std::memcpy(&count, counts_ + block * sizeof(count), sizeof(count));
@@ -91,6 +99,35 @@ class TopKView {
   }
   float ValueOf(std::size_t entry) const { return LoadFloat(values_ + entry * sizeof(float)); }
 
+  /// Calls visit(entry, element) for each kept element in [begin, end), in order.
+  template <typename Visit>
+  void ForEach(std::size_t begin, std::size_t end, const Visit& visit) const {
+    std::size_t entry = 0;
+    for (std::size_t block = 0; block * kBlock < end; ++block) {
+      const std::size_t base = block * kBlock;
+      const std::size_t last = entry + CountOf(block);
+      if (base + kBlock > begin) {
+        std::size_t next = LowerBound(entry, last, begin > base ? begin - base : 0);
+        for (; next < last && base + IndexOf(next) < end; ++next) {
+          visit(next, base + IndexOf(next));
+        }
+      }
+      entry = last;
+    }
+  }
+  /// The kept elements in [begin, end).
+  std::size_t CountIn(std::size_t begin, std::size_t end) const {
+    return EntryAt(end) - EntryAt(begin);
+  }
+
+ private:
+  /// The first entry of element `index` or a later one.
+  std::size_t EntryAt(std::size_t index) const {
+    const std::size_t block = index / kBlock;
+    std::size_t first = 0;
+    for (std::size_t before = 0; before < block; ++before) first += CountOf(before);
+    return block == blocks_ ? first : LowerBound(first, first + CountOf(block), index % kBlock);
+  }
   /// The first entry in [first, last) whose index is at least `index`. All entries are of one
   /// block.
   std::size_t LowerBound(std::size_t first, std::size_t last, std::size_t index) const {
@@ -105,11 +142,80 @@ class TopKView {
     return first;
   }
 
- private:
+  std::size_t blocks_;
+  std::size_t kept_;
   const std::byte* counts_;
   const std::byte* indices_;
   const std::byte* values_;
 };
+
+/// Writes an encoding of `elements` floats, of which so many are kept.
+class TopKWriter {
+ public:
+  TopKWriter(std::size_t elements, std::size_t kept, std::span<std::byte> out)
+      : blocks_(Blocks(elements)),
+        counts_(out.data()),
+        indices_(counts_ + CountBytes(elements)),
+        values_(indices_ + kept * sizeof(std::uint16_t)) {}
+  ~TopKWriter() { CloseBlocks(blocks_); }
+  TopKWriter(const TopKWriter&) = delete;
+  TopKWriter& operator=(const TopKWriter&) = delete;
+
+  /// Elements ascend.
+  void Keep(std::size_t element, float value) {
+    if (element / kBlock > block_) CloseBlocks(element / kBlock);
+    const auto index = static_cast<std::uint16_t>(element % kBlock);
+    std::memcpy(indices_ + entry_ * sizeof(index), &index, sizeof(index));
+    StoreFloat(values_ + entry_ * sizeof(float), value);
+    ++entry_;
+    ++count_;
+  }
+
+ private:
+  /// Writes the counts of all blocks before this one.
+  void CloseBlocks(std::size_t end) {
+    for (; block_ < end; ++block_) {
+      std::memcpy(counts_ + block_ * sizeof(count_), &count_, sizeof(count_));
+      count_ = 0;
+    }
+  }
+
+  std::size_t blocks_;
+  std::byte* counts_;
+  std::byte* indices_;
+  std::byte* values_;
+  std::size_t entry_ = 0;
+  std::size_t block_ = 0;    // that the next element may belong to
+  std::uint32_t count_ = 0;  // kept elements of this block so far
+};
+
+std::size_t SumOfCounts(const Encoding& encoding) {
+  std::size_t sum = 0;
+  for (std::size_t block = 0; block < Blocks(encoding.elements); ++block) {
+    std::uint32_t count;
+    std::memcpy(&count, encoding.bytes.data() + block * sizeof(count), sizeof(count));
+    sum += count;
+  }
+  return sum;
+}
+
+/// For `Codec::Validate`, when the length is right.
+std::string WrongContent(const Encoding& encoding) {
+  const TopKView view(encoding);
+  std::size_t entry = 0;
+  for (std::size_t block = 0; block < Blocks(encoding.elements); ++block) {
+    const std::size_t end = entry + view.CountOf(block);
+    if (end > view.kept()) return "it counts more elements than it holds";
+    std::size_t least = 0;
+    const std::size_t most = encoding.elements - block * kBlock;
+    for (; entry < end; ++entry) {
+      const std::size_t index = view.IndexOf(entry);
+      if (index < least || index >= most) return "its indices do not rise within their block";
+      least = index + 1;
+    }
+  }
+  return entry == view.kept() ? std::string() : "it counts fewer elements than it holds";
+}
 
 void CheckRatio(double ratio, std::string_view text) {
   constexpr double kMostRatio = 2.0 / 3;  // 6 bytes an element instead of 4
@@ -162,44 +268,20 @@ std::size_t TopKCodec::Kept(std::size_t elements) const {
 }
 
 std::size_t TopKCodec::EncodedBytes(std::size_t elements) const {
-  return Blocks(elements) * sizeof(std::uint32_t) +
-         Kept(elements) * (sizeof(std::uint16_t) + sizeof(float));
+  return CountBytes(elements) + kKeptBytes * Kept(elements);
 }
 
 void TopKCodec::Encode(std::span<const float> values, const GradientPosition&,
                        std::span<std::byte> out) {
   if (values.empty()) return;
   const std::span<const std::uint32_t> kept = largest_.Select(values, Kept(values.size()));
-  counts_.assign(Blocks(values.size()), 0);
-  std::byte* indices = out.data() + counts_.size() * sizeof(std::uint32_t);
-  std::byte* kept_values = indices + kept.size() * sizeof(std::uint16_t);
-  for (std::size_t entry = 0; entry < kept.size(); ++entry) {
-    ++counts_[kept[entry] / kBlock];
-    const auto index = static_cast<std::uint16_t>(kept[entry] % kBlock);
-    std::memcpy(indices + entry * sizeof(index), &index, sizeof(index));
-    StoreFloat(kept_values + entry * sizeof(float), values[kept[entry]]);
-  }
-  std::memcpy(out.data(), counts_.data(), counts_.size() * sizeof(std::uint32_t));
+  TopKWriter writer(values.size(), kept.size(), out);
+  for (const std::uint32_t element : kept) writer.Keep(element, values[element]);
 }
 
 std::string TopKCodec::Validate(const Encoding& encoding) const {
   std::string wrong = WrongLength(encoding, EncodedBytes(encoding.elements));
-  if (!wrong.empty()) return wrong;
-  const std::size_t kept = Kept(encoding.elements);
-  const TopKView view(encoding, kept);
-  std::size_t entry = 0;
-  for (std::size_t block = 0; block < Blocks(encoding.elements); ++block) {
-    const std::size_t end = entry + view.CountOf(block);
-    if (end > kept) return "it counts more elements than it holds";
-    std::size_t least = 0;
-    const std::size_t most = encoding.elements - block * kBlock;
-    for (; entry < end; ++entry) {
-      const std::size_t index = view.IndexOf(entry);
-      if (index < least || index >= most) return "its indices do not rise within their block";
-      least = index + 1;
-    }
-  }
-  return entry == kept ? std::string() : "it counts fewer elements than it holds";
+  return wrong.empty() ? WrongContent(encoding) : wrong;
 }
 
 void TopKCodec::Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const {
@@ -209,20 +291,38 @@ void TopKCodec::Decode(const Encoding& encoding, std::size_t begin, std::span<fl
 
 void TopKCodec::Add(const Encoding& encoding, std::size_t begin, float factor,
                     std::span<float> sum) const {
-  const TopKView view(encoding, Kept(encoding.elements));
-  const std::size_t end = begin + sum.size();
-  std::size_t entry = 0;
-  for (std::size_t block = 0; block * kBlock < end; ++block) {
-    const std::size_t base = block * kBlock;
-    const std::size_t last = entry + view.CountOf(block);
-    if (base + kBlock > begin) {
-      std::size_t next = view.LowerBound(entry, last, begin > base ? begin - base : 0);
-      for (; next < last && base + view.IndexOf(next) < end; ++next) {
-        sum[base + view.IndexOf(next) - begin] += factor * view.ValueOf(next);
-      }
-    }
-    entry = last;
+  const TopKView view(encoding);
+  view.ForEach(begin, begin + sum.size(), [&](std::size_t entry, std::size_t element) {
+    sum[element - begin] += factor * view.ValueOf(entry);
+  });
+}
+
+std::size_t TopKCodec::PartBytes(const Encoding& whole, std::size_t begin,
+                                 std::size_t elements) const {
+  return CountBytes(elements) + kKeptBytes * TopKView(whole).CountIn(begin, begin + elements);
+}
+
+void TopKCodec::CopyPart(const Encoding& whole, std::size_t begin, std::size_t elements,
+                         std::span<std::byte> out) const {
+  const TopKView view(whole);
+  TopKWriter writer(elements, (out.size() - CountBytes(elements)) / kKeptBytes, out);
+  view.ForEach(begin, begin + elements, [&](std::size_t entry, std::size_t element) {
+    writer.Keep(element - begin, view.ValueOf(entry));
+  });
+}
+
+std::size_t TopKCodec::UnpaddedBytes(const Encoding& padded) const {
+  const std::size_t counts = CountBytes(padded.elements);
+  if (padded.bytes.size() < counts) return counts;
+  return counts + kKeptBytes * SumOfCounts(padded);
+}
+
+std::string TopKCodec::ValidatePart(const Encoding& part) const {
+  const std::size_t counts = CountBytes(part.elements);
+  if (part.bytes.size() < counts || (part.bytes.size() - counts) % kKeptBytes != 0) {
+    return "its length is not that of whole elements";
   }
+  return WrongContent(part);
 }
 
 }  // namespace ringside

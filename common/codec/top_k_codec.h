@@ -33,8 +33,9 @@ class LargestMagnitudes {
 ///
 /// An encoding holds for each block of 65,536 elements how many are kept (32 bits each), then the
 /// index of each kept element within its block, ascending (16 bits), then their values. A kept
-/// element takes 6 bytes.
-class TopKCodec : public Codec {
+/// element takes 6 bytes. A part of an encoding is built alike, and holds those of its elements
+/// that are kept.
+class TopKCodec : public Codec, private EncodingParts {
  public:
   explicit TopKCodec(double ratio) : ratio_(ratio) {}
 
@@ -49,11 +50,19 @@ class TopKCodec : public Codec {
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;
+  const EncodingParts* parts() const override { return this; }
 
  private:
+  std::size_t PartBytes(const Encoding& whole, std::size_t begin,
+                        std::size_t elements) const override;
+  void CopyPart(const Encoding& whole, std::size_t begin, std::size_t elements,
+                std::span<std::byte> out) const override;
+  bool PartLengthsVary() const override { return true; }
+  std::size_t UnpaddedBytes(const Encoding& padded) const override;
+  std::string ValidatePart(const Encoding& part) const override;
+
   const double ratio_;
-  LargestMagnitudes largest_;          // of Encode
-  std::vector<std::uint32_t> counts_;  // of Encode: elements kept, by block
+  LargestMagnitudes largest_;  // of Encode
 };
 
 }  // namespace ringside

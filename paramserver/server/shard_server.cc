@@ -50,7 +50,6 @@ ShardServer::ShardServer(const PlanInfo::ServedSlice& slice, int workers,
                          .index = static_cast<int>(slice.index),
                          .bucket = bucket_,
                          .elements = elements_,
-                         .push_bytes = push_bytes_,
                          .reply_bytes = reply_bytes_}),
       shard_(elements_, workers, optimizer, codec),
       consistency_(std::move(consistency)),
@@ -128,8 +127,9 @@ AnswerQueue ShardServer::TakeNew(const PushInfo& push, PayloadPtr gradient, Pend
   RequireNoneWaiting(push.worker);
   const PushDecision verdict = consistency_->OnPush(push, shard_.version());
   pushed_ = true;
-  counters_.bytes_received += push_bytes_;
-  events_.AddPush(push, arrived);
+  const std::size_t bytes = PaddedFloats(gradient->bytes()) * sizeof(float);
+  counters_.bytes_received += bytes;
+  events_.AddPush(push, bytes, arrived);
   LastPush& last = last_[static_cast<std::size_t>(push.worker)].emplace(
       LastPush{.reply = &reply,
                .deadline = deadline,

@@ -54,7 +54,7 @@ class ShardServer {
               const CodecOptions& codec = {}, int server = 0);
 
   std::size_t elements() const { return elements_; }
-  /// The bytes of a gradient on the wire.
+  /// The bytes of a gradient on the wire, unless they vary (`EncodingParts`).
   std::size_t push_bytes() const { return push_bytes_; }
   int state_per_parameter() const { return state_per_parameter_; }
 

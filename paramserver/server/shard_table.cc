@@ -204,7 +204,7 @@ void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingRep
   // may lie in a push that is sent again. Nobody reads it there.
   if (context_.options.Get(kCheckPushes) && !shard.HasHad(push)) CheckChecksum(header, *gradient);
   CheckRate(header);
-  CheckBytes(header.payload_bytes, shard.push_bytes());
+  CheckPushBytes(header.payload_bytes, shard);
   if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements(), *encodings_);
   GuardShard([&] {
     shard.Push(push, std::move(gradient), reply, Deadline::After(context_.comm.timeout));
@@ -243,11 +243,15 @@ void ShardTable::GuardShard(const Action& action) {
 
 void ShardTable::CheckLength(const FrameHeader& header) const {
   const ShardServer& shard = Find(header);
-  const bool pushes = header.kind == FrameKind::kPushPull;
-  const bool loads = header.kind == FrameKind::kLoad;
-  CheckBytes(header.payload_bytes, pushes  ? shard.push_bytes()
-                                   : loads ? shard.elements() * sizeof(float)
-                                           : 0);
+  if (header.kind == FrameKind::kPushPull) return CheckPushBytes(header.payload_bytes, shard);
+  CheckFloats(header.payload_bytes, header.kind == FrameKind::kLoad ? shard.elements() : 0);
+}
+
+// Nothing that saves no floats is sent encoded. `TakeEncoding` finds every other wrong length.
+void ShardTable::CheckPushBytes(std::uint64_t bytes, const ShardServer& shard) const {
+  const EncodingParts* parts = codec_ == nullptr ? nullptr : codec_->parts();
+  if (parts == nullptr || !parts->PartLengthsVary()) return CheckBytes(bytes, shard.push_bytes());
+  if (bytes > shard.elements() * sizeof(float)) CheckFloats(bytes, shard.elements());
 }
 
 std::size_t ShardTable::most_calls_of_a_worker() const {

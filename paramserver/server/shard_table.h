@@ -99,6 +99,7 @@ class ShardTable {
   void CheckInWorld(std::uint32_t worker) const;
   /// Whether this worker may call. Needs the lock.
   void CheckWorker(std::uint32_t worker) const;
+  void CheckPushBytes(std::uint64_t bytes, const ShardServer& shard) const;
   /// Runs `action` of a shard. An exception other than `RefusedError` becomes a failure of this
   /// server and of the job.
   template <typename Action>

@@ -18,11 +18,11 @@ ChunkEvent SliceEvents::EventOf(ChunkPhase phase, ChunkAction action, std::int64
   return event;
 }
 
-void SliceEvents::AddPush(const PushInfo& push, Time arrived) const {
+void SliceEvents::AddPush(const PushInfo& push, std::size_t bytes, Time arrived) const {
   if (!timeline_.enabled()) return;
   ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kReceive, push.step, push.worker,
                              arrived, Timeline::Clock::now());
-  event.bytes = slice_.push_bytes;
+  event.bytes = bytes;
   event.version = push.version;
   timeline_.AddChunk(event);
 }

@@ -15,20 +15,19 @@ class SliceEvents {
  public:
   using Time = Timeline::Clock::time_point;
 
-  /// What the slice is. Bytes are those of a message on the wire.
+  /// What the slice is.
   struct Slice {
     int server = 0;
     int index = 0;
     int bucket = 0;
     std::size_t elements = 0;
-    std::size_t push_bytes = 0;
-    std::size_t reply_bytes = 0;
+    std::size_t reply_bytes = 0;  ///< On the wire.
   };
 
   SliceEvents(Timeline& timeline, const Slice& slice) : timeline_(timeline), slice_(slice) {}
 
-  /// From `arrived` until now.
-  void AddPush(const PushInfo& push, Time arrived) const;
+  /// From `arrived` until now. `bytes`: of its gradient on the wire.
+  void AddPush(const PushInfo& push, std::size_t bytes, Time arrived) const;
   /// From `begin` until now. `last`: the worker whose push completed the update; -1: none did.
   void AddUpdate(std::int64_t step, std::int64_t version, int last, Time begin) const;
   /// Now. `staleness` -1: the gradient was dropped.

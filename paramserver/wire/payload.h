@@ -42,6 +42,8 @@ class JoinedPayload : public Payload {
   std::span<const Piece> pieces() const override { return {&piece_, 1}; }
   /// Contains the first `bytes` of `payload`, or all of them if there are fewer.
   void Assign(const Payload& payload, std::size_t bytes);
+  /// Contains only its first `bytes`, which are not more than it has.
+  void Shorten(std::size_t bytes) { piece_ = piece_.first(bytes); }
   void Clear() { piece_ = {}; }
 
  private:

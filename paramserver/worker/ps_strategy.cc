@@ -116,12 +116,8 @@ void PsStrategy::CheckSizes() const {
 void PsStrategy::MakeCodec() {
   const CodecOptions& options = context_.options.codec;
   if (!options.encodes()) return;
-  std::vector<std::size_t> sizes;
-  for (int slice = 0; slice < slices_.slices(); ++slice) {
-    sizes.push_back(slices_.slice(slice).size);
-  }
-  codec_ = std::make_unique<WireCodec>(options, context_.world.rank, plan_->elements(), sizes,
-                                       context_.recorder);
+  codec_ = std::make_unique<WorkerCodec>(options, context_.world.rank, plan_->elements(), slices_,
+                                         context_.recorder);
 }
 
 // Every rank finds a difference by itself, before any server starts, and names the same worker.
@@ -296,9 +292,9 @@ Transfer PsStrategy::PushOf(int index, const Bucket& bucket) const {
       .in_vector = options_.servers_update ? FlatVector::kParams : FlatVector::kGrads};
   transfer.counted = true;
   if (codec_ != nullptr) {
-    transfer.floats.out = codec_->PushBuffer(index);
+    transfer.floats.out = codec_->Push(index);
     transfer.floats.out_vector = FlatVector::kNone;
-    transfer.encode_from = grads;
+    transfer.encode_from = codec_->encodes_buckets() ? bucket.grads : grads;
     if (codec_->decodes_replies()) {
       transfer.floats.in = codec_->ReplyBuffer(index);
       transfer.floats.in_vector = FlatVector::kNone;

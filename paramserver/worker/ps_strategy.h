@@ -17,8 +17,8 @@
 #include "ringside/paramserver/slicing/slice_plan.h"
 #include "ringside/paramserver/slicing/slice_sizes.h"
 #include "ringside/paramserver/transports/transport_table.h"
-#include "ringside/paramserver/wire/wire_codec.h"
 #include "ringside/paramserver/worker/transfers.h"
+#include "ringside/paramserver/worker/worker_codec.h"
 
 namespace ringside {
 
@@ -104,7 +104,8 @@ class PsStrategy : public Strategy {
   std::vector<SendLimits> limits_;           // by server
   std::vector<std::optional<Bucket>> open_;  // submitted and not updated; empty if servers update
   std::vector<Transfer> transfer_scratch_;   // those of one bucket, while they begin
-  std::unique_ptr<WireCodec> codec_;  // null: fp32; the transfers read from it, so it lives longer
+  std::unique_ptr<WorkerCodec>
+      codec_;  // null: fp32; the transfers read from it, so it lives longer
   std::unique_ptr<Transfers> transfers_;
 };
 

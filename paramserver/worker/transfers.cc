@@ -94,8 +94,10 @@ void Transfers::Begin(std::span<const Transfer> transfers) {
     throw InternalError(TransferName(transfer.header) + " began before the last one of step " +
                         std::to_string(slot.transfer.header.step) + " was awaited");
   }
-  StateOf(transfers.front().header) = {.under_way = static_cast<int>(transfers.size()),
-                                       .begun_at = Timeline::Clock::now()};
+  const Transfer& first = transfers.front();
+  StateOf(first.header) = {.under_way = static_cast<int>(transfers.size()),
+                           .must_encode = !first.encode_from.empty() && codec_->encodes_buckets(),
+                           .begun_at = Timeline::Clock::now()};
   for (const Transfer& transfer : transfers) {
     Slot& slot = SlotOf(transfer.header);
     slot.transfer = transfer;
@@ -179,6 +181,10 @@ void Transfers::CarryOut(const std::stop_token& stop) {
       Decode(*received_.front(), lock, kCommunicationLane);
       continue;
     }
+    if (StateOf(slot->transfer.header).must_encode) {
+      EncodeBucket(*slot, lock);
+      continue;
+    }
     NoteCall(*slot);
     ++slot->calls;
     lock.unlock();
@@ -195,7 +201,8 @@ void Transfers::NotifyCapacityFreed() {
   if (AnyQueued()) send_.notify_all();
 }
 
-// Takes the next slice of the server with the least progress among those that may begin.
+// Takes the next slice of the server with the least progress among those that may begin. How long
+// the slices of a bucket are is known when it is encoded.
 Transfers::Slot* Transfers::NextToSend() {
   Slot* best = nullptr;
   for (std::size_t i = 0; i < queues_.size(); ++i) {
@@ -204,18 +211,38 @@ Transfers::Slot* Transfers::NextToSend() {
     Slot* slot = by_position_[static_cast<std::size_t>(queue.next())];
     const int server = slot->slice.server;
     const CallFloats& floats = slot->transfer.floats;
-    if (!windows_.MayBegin(server, queue.next(), floats.out.size_bytes(), floats.in.size_bytes())) {
+    if (!StateOf(slot->transfer.header).must_encode &&
+        !windows_.MayBegin(server, queue.next(), floats.out.size_bytes(), floats.in.size_bytes())) {
       continue;
     }
     if (best == nullptr || windows_.Begun(server) < windows_.Begun(best->slice.server)) best = slot;
   }
-  if (best == nullptr) return nullptr;
+  if (best == nullptr || StateOf(best->transfer.header).must_encode) return best;
   const int server = best->slice.server;
   SendQueue& queue = queues_[static_cast<std::size_t>(server)];
   const CallFloats& floats = best->transfer.floats;
   windows_.Begin(server, queue.next(), floats.out.size_bytes(), floats.in.size_bytes());
   queue.RemoveNext();
   return best;
+}
+
+void Transfers::EncodeBucket(const Slot& slot, std::unique_lock<std::mutex>& lock) {
+  const int bucket = slot.slice.bucket;
+  const std::int64_t step = slot.transfer.header.step;
+  const std::span<const float> grads = slot.transfer.encode_from;
+  lock.unlock();
+  {
+    const ScopedSpan span(timeline_, SpanKind::kCodec, step, bucket, kCommunicationLane);
+    codec_->EncodeBucket(bucket, grads, step);
+  }
+  lock.lock();
+  for (int slice = slices_.first_slice(bucket); slice < slices_.end_slice(bucket); ++slice) {
+    Transfer& transfer = slots_[static_cast<std::size_t>(slice)]->transfer;
+    transfer.floats.out = codec_->Push(slice);
+    transfer.header.payload_bytes = transfer.floats.out.size_bytes();
+    transfer.encode_from = {};
+  }
+  buckets_[static_cast<std::size_t>(bucket)].must_encode = false;
 }
 
 void Transfers::NoteCall(const Slot& slot) {
@@ -235,8 +262,7 @@ void Transfers::StartCall(Slot& slot) {
   if (!transfer.encode_from.empty()) {
     const ScopedSpan span(timeline_, SpanKind::kCodec, header.step, slot.slice.bucket,
                           kCommunicationLane);
-    codec_->Encode(static_cast<int>(header.slice), transfer.encode_from,
-                   {transfer.floats.offset, header.step});
+    codec_->Encode(static_cast<int>(header.slice), transfer.encode_from, header.step);
   }
   if (check_pushes_ && header.kind == FrameKind::kPushPull) {
     const Piece payload = std::as_bytes(transfer.floats.out);

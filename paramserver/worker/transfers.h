@@ -19,9 +19,9 @@
 #include "ringside/paramserver/transports/core/server_link.h"
 #include "ringside/paramserver/wire/payload.h"
 #include "ringside/paramserver/wire/wire.h"
-#include "ringside/paramserver/wire/wire_codec.h"
 #include "ringside/paramserver/worker/send_queue.h"
 #include "ringside/paramserver/worker/send_windows.h"
+#include "ringside/paramserver/worker/worker_codec.h"
 
 namespace ringside {
 
@@ -31,10 +31,11 @@ struct Transfer {
   CallFloats floats;
   bool counted = false;  ///< Training traffic: goes into the recorder.
 
-  /// Not empty: `floats.out` is the slice's `WireCodec::PushBuffer`, and these floats are encoded
-  /// to it before they leave.
+  /// Not empty: these floats are encoded before they leave, and `floats.out` is or becomes the
+  /// slice's `WorkerCodec::Push`. They are the floats of the slice, or of the whole bucket if
+  /// `WorkerCodec::encodes_buckets`.
   std::span<const float> encode_from{};
-  /// Not empty: `floats.in` is the slice's `WireCodec::ReplyBuffer`, and what has come is decoded
+  /// Not empty: `floats.in` is the slice's `WorkerCodec::ReplyBuffer`, and what has come is decoded
   /// to here.
   std::span<float> decode_to{};
 };
@@ -42,9 +43,10 @@ struct Transfer {
 /// Sends the slices of buckets and receives replies on its own thread, the communication thread.
 /// Each bucket has at most one open transfer of each of its slices.
 ///
-/// With a codec, that thread encodes a slice right before it is sent. So, as in a ring, codecs
-/// delay the backward pass only by the cores that they use. The same thread decodes replies when
-/// there is nothing to send. The caller of `Await` decodes the other replies.
+/// With a codec, that thread encodes a slice right before it is sent, or a bucket before its first
+/// slice is. So, as in a ring, codecs delay the backward pass only by the cores that they use. The
+/// same thread decodes replies when there is nothing to send. The caller of `Await` decodes the
+/// other replies.
 ///
 /// Slices are sent one after the other, in the order of one `SendQueue` per server. HTTP/2 would
 /// interleave all open transfers, so that all finish at the end and nothing overlaps. So
@@ -68,7 +70,7 @@ class Transfers {
     int first_server = 0;
     std::chrono::milliseconds timeout{};
     std::chrono::milliseconds grace = kGrace;  ///< For an answer, after the timeout.
-    WireCodec* codec = nullptr;                ///< Null: fp32.
+    WorkerCodec* codec = nullptr;              ///< Null: fp32.
     bool check_pushes = false;                 ///< Every push carries a checksum.
     FailureLatch& failure;
     Recorder& recorder;
@@ -96,9 +98,10 @@ class Transfers {
 
   /// A bucket between `Begin` and `Await`.
   struct BucketState {
-    int under_way = 0;  // slices without a reply
-    int decoding = 0;   // slices that a thread decodes now
-    int called = 0;     // slices given to a link
+    int under_way = 0;         // slices without a reply
+    int decoding = 0;          // slices that a thread decodes now
+    int called = 0;            // slices given to a link
+    bool must_encode = false;  // before its first slice leaves
     Timeline::Clock::time_point begun_at{}, called_at{};
   };
 
@@ -107,7 +110,11 @@ class Transfers {
   bool AnyQueued() const;
   /// Wakes the thread if there is something that it may be able to begin.
   void NotifyCapacityFreed();
+  /// The slice that leaves next; null: none may. If its bucket must be encoded first, it stays in
+  /// its queue.
   Slot* NextToSend();
+  /// Releases `lock` meanwhile.
+  void EncodeBucket(const Slot& slot, std::unique_lock<std::mutex>& lock);
   void StartCall(Slot& slot);
   /// Tells when the first slice of a bucket leaves.
   void NoteCall(const Slot& slot);
@@ -132,7 +139,7 @@ class Transfers {
   std::vector<Slot*> by_position_;            // of slots_
   std::vector<std::unique_ptr<Slot>> slots_;  // by slice; the links call them, so they live longer
   const std::chrono::milliseconds patience_;
-  WireCodec* const codec_;  // null: fp32
+  WorkerCodec* const codec_;  // null: fp32
   const bool check_pushes_;
   FailureLatch& failure_;
   Recorder& recorder_;

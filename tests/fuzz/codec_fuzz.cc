@@ -1,5 +1,5 @@
-// Encodings of gradients, as servers and workers receive them. What `Validate` takes must be safe
-// to decode, and must give the same floats wherever reading begins.
+// Encodings of gradients and parts of them, as servers and workers receive them. What is taken as
+// valid must be safe to decode and to cut, and must give the same floats wherever reading begins.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 6> kCodecs{"fp16",      "bf16",     "int8
 // Flags of an input.
 constexpr std::uint8_t kMany = 0xfd;      // all of it: several blocks of top-k, which are slow
 constexpr std::uint8_t kRightLength = 2;  // zeros are added, or bytes cut off
+constexpr std::uint8_t kPart = 4;         // unless `kMany`: a part of an encoding, with padding
 
 constexpr std::size_t kFew = 1024;  // elements; an input without `kMany` has fewer
 
@@ -57,6 +58,35 @@ void CheckDecoding(const Codec& codec, const Encoding& encoding, std::size_t beg
   }
 }
 
+/// As a server reads what a worker has pushed. `bytes` may be the longer by padding.
+void CheckPart(const Codec& codec, std::vector<std::byte>& bytes, std::size_t elements,
+               std::size_t begin) {
+  const std::size_t unpadded = codec.parts()->UnpaddedBytes({bytes, elements});
+  if (unpadded > bytes.size()) return;
+  bytes.resize(unpadded);
+  bytes.shrink_to_fit();
+  if (codec.parts()->ValidatePart({bytes, elements}).empty()) {
+    CheckDecoding(codec, {bytes, elements}, begin);
+  }
+}
+
+/// Cuts off the elements before `begin` and the last ones.
+void CheckCutting(const Codec& codec, const Encoding& whole, std::size_t begin) {
+  const std::size_t elements = (whole.elements - begin + 1) / 2;
+  std::vector<std::byte> part(codec.parts()->PartBytes(whole, begin, elements));
+  codec.parts()->CopyPart(whole, begin, elements, part);
+  if (!codec.parts()->ValidatePart({part, elements}).empty()) {
+    throw InternalError("a part of a valid encoding is not valid");
+  }
+  std::vector<float> expected(elements), decoded(elements);
+  codec.Decode(whole, begin, expected);
+  codec.Decode({part, elements}, 0, decoded);
+  for (std::size_t i = 0; i < elements; ++i) {
+    if (Equal(expected[i], decoded[i])) continue;
+    throw InternalError("a part has another element " + std::to_string(i));
+  }
+}
+
 }  // namespace
 
 // A codec, flags, the number of elements (2 bytes), where to begin, the encoding.
@@ -73,6 +103,14 @@ std::vector<std::string> FuzzSeeds() {
     const std::string begin{'\1'};
     const std::string count{static_cast<char>(kElements & 0xff), static_cast<char>(kElements >> 8)};
     seeds.push_back(name + std::string{'\0'} + count + begin + TextOf(bytes));
+    if (codec->parts() != nullptr) {
+      const std::size_t size = kElements - Codec::kAlignment;
+      const Encoding whole{bytes, kElements};
+      std::vector<std::byte> part(codec->parts()->PartBytes(whole, Codec::kAlignment, size));
+      codec->parts()->CopyPart(whole, Codec::kAlignment, size, part);
+      seeds.push_back(name + std::string{static_cast<char>(kPart), static_cast<char>(size), '\0'} +
+                      begin + TextOf(part));
+    }
     if (!HasBlocks(choice)) continue;
     seeds.push_back(name + std::string{'\xff', '\xff', '\xff'} + begin + TextOf(bytes));
   }
@@ -97,9 +135,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text = input.Rest();
   std::vector<std::byte> bytes(text.size());
   if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  if (!many && (flags & kPart) != 0 && codec->parts() != nullptr) {
+    CheckPart(*codec, bytes, elements, begin);
+    return 0;
+  }
   if ((flags & kRightLength) != 0) bytes.resize(codec->EncodedBytes(elements));
   bytes.shrink_to_fit();
   const Encoding encoding{bytes, elements};
-  if (codec->Validate(encoding).empty()) CheckDecoding(*codec, encoding, begin);
+  if (!codec->Validate(encoding).empty()) return 0;
+  CheckDecoding(*codec, encoding, begin);
+  if (codec->parts() != nullptr) CheckCutting(*codec, encoding, begin);
   return 0;
 }

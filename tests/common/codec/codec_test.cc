@@ -95,6 +95,74 @@ TEST_P(CodecTest, PartsAddUpToTheWhole) {
   }
 }
 
+/// The part [begin, begin + elements) of an encoding, between two bytes that nobody may write.
+std::vector<std::byte> PartOf(const Codec& codec, const Encoding& whole, std::size_t begin,
+                              std::size_t elements) {
+  const EncodingParts& parts = *codec.parts();
+  std::vector<std::byte> bytes(parts.PartBytes(whole, begin, elements) + 2, std::byte{0x5a});
+  parts.CopyPart(whole, begin, elements, std::span(bytes).subspan(1, bytes.size() - 2));
+  EXPECT_EQ(bytes.front(), std::byte{0x5a});
+  EXPECT_EQ(bytes.back(), std::byte{0x5a});
+  return {bytes.begin() + 1, bytes.end() - 1};
+}
+
+// How a bucket is cut for servers changes no bit.
+TEST_P(CodecTest, PartsOfAnEncodingHaveItsValues) {
+  const auto codec = Make();
+  for (const std::size_t count : {1, 2, 16, 17, 64, 100, 1025, 70'001, 200'000}) {
+    for (const std::size_t size : {16, 48, 4096, 65'536 + 16}) {
+      const std::vector<float> values = RandomValues(count);
+      const std::vector<std::byte> bytes = Encode(*codec, values);
+      const std::vector<float> whole = Decode(*codec, bytes, count);
+      for (std::size_t begin = 0; begin < count; begin += size) {
+        const std::size_t elements = std::min(size, count - begin);
+        const auto expected = std::span(whole).subspan(begin, elements);
+        if (codec->parts() == nullptr) {
+          // Each element is encoded by itself.
+          ASSERT_TRUE(std::ranges::equal(
+              RoundTrip(*codec, std::span(values).subspan(begin, elements)), expected));
+          continue;
+        }
+        std::vector<std::byte> part = PartOf(*codec, {bytes, count}, begin, elements);
+        ASSERT_EQ(codec->parts()->ValidatePart({part, elements}), "");
+        std::vector<float> decoded(elements);
+        codec->Decode({part, elements}, 0, decoded);
+        ASSERT_TRUE(std::ranges::equal(decoded, expected)) << begin << " of " << count;
+        const std::size_t unpadded = part.size();
+        part.resize((unpadded + 3) / 4 * 4);
+        ASSERT_EQ(codec->parts()->UnpaddedBytes({part, elements}), unpadded);
+        ASSERT_LE(part.size(), elements * sizeof(float));
+      }
+    }
+  }
+}
+
+TEST_P(CodecTest, DamagedPartsAreFoundOrHarmless) {
+  std::mt19937 random(4);
+  const auto codec = Make();
+  if (codec->parts() == nullptr) return;
+  int found = 0;
+  for (int round = 0; round < 300; ++round) {
+    const std::size_t count = 64 + random() % 200 + (round % 10 == 0 ? 66'000 : 0);
+    const std::size_t elements = random() % (count - 32);
+    const std::vector<std::byte> bytes = Encode(*codec, RandomValues(count));
+    std::vector<std::byte> part = PartOf(*codec, {bytes, count}, 32, elements);
+    if (round % 3 == 0) part.resize(random() % (part.size() + 8));
+    for (int hits = 0; hits < 4 && !part.empty(); ++hits) {
+      part[random() % std::min<std::size_t>(part.size(), 64)] = static_cast<std::byte>(random());
+    }
+    part.shrink_to_fit();
+    static_cast<void>(codec->parts()->UnpaddedBytes({part, elements}));
+    if (!codec->parts()->ValidatePart({part, elements}).empty()) {
+      ++found;
+      continue;
+    }
+    std::vector<float> decoded(elements);
+    codec->Decode({part, elements}, 0, decoded);
+  }
+  EXPECT_GT(found, 50);
+}
+
 TEST_P(CodecTest, TheSamePlaceGivesTheSameBytes) {
   const std::vector<float> values = RandomValues(3001);
   const GradientPosition place{.offset = 640, .step = 17};

@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "ringside/common/base/errors.h"
+#include "ringside/common/codec/codec_table.h"
 #include "ringside/common/core/store.h"
 #include "ringside/paramserver/wire/checksum.h"
 #include "tests/paramserver/server/fakes.h"
@@ -108,6 +111,65 @@ TEST_F(FailingTableTest, NoMemoryIsTakenForAPlanThatCannotBe) {
   EXPECT_THAT(refusal(0, 1, std::uint64_t{1} << 60), HasSubstr("larger than 2 GiB"));
   EXPECT_THAT(refusal(0, 1'000'000, 1 << 28), HasSubstr("more than this machine can hold"));
   EXPECT_EQ(refusal(0, 1, 2), "taken");
+}
+
+/// One worker, and a slice of 64 elements whose gradients are parts of top-k encodings.
+class EncodedPushTest : public StartedTableTest {
+ protected:
+  static constexpr std::uint64_t kMost = 64 * sizeof(float);
+
+  EncodedPushTest() {
+    StrategyOptions options;
+    ParseCodec("topk:0.1", BuiltinCodecs(), options.codec);
+    table_.emplace(ServerContext{.servers = 1,
+                                 .workers = 1,
+                                 .store = store_,
+                                 .comm = comm_,
+                                 .optimizer = optimizer_,
+                                 .schedule = schedule_,
+                                 .timeline = timeline_,
+                                 .options = options},
+                   [this] { return MakeAsynchronous(1, schedule_); });
+    table_->Start({.workers = 1, .servers = 1, .slices = {{.elements = 64, .leads = true}}});
+    table_->Load({.kind = FrameKind::kLoad, .payload_bytes = kMost},
+                 OwnedPayload(std::vector<float>(64)));
+  }
+
+  /// So many bytes that count this many kept elements, the first ones, each of them 0.
+  std::string RefusalOf(std::size_t bytes, std::uint32_t kept) {
+    std::vector<std::byte> payload(bytes);
+    std::memcpy(payload.data(), &kept, std::min(sizeof(kept), bytes));
+    for (std::uint16_t i = 0; i < kept && 6 + 2UL * i <= bytes; ++i) {
+      std::memcpy(payload.data() + 4 + 2UL * i, &i, sizeof(i));
+    }
+    const FrameHeader header{.kind = FrameKind::kPushPull, .step = step_++, .payload_bytes = bytes};
+    FakeReply reply;
+    try {
+      table_->CheckLength(header);
+      table_->Push(header, std::make_unique<OwnedPayload>(payload), reply);
+    } catch (const RefusedError& error) {
+      return error.refusal().message;
+    }
+    return "taken";
+  }
+
+  std::int64_t step_ = 0;
+};
+
+TEST_F(EncodedPushTest, TakesAnyNumberOfKeptElements) {
+  EXPECT_EQ(RefusalOf(4, 0), "taken");
+  EXPECT_EQ(RefusalOf(24, 3), "taken");
+  EXPECT_EQ(RefusalOf(4 + 41 * 6 + 2, 41), "taken");
+  EXPECT_EQ(RefusalOf(kMost, 0), "taken") << "plain floats";
+}
+
+TEST_F(EncodedPushTest, RefusesALengthThatDoesNotFitTheCount) {
+  EXPECT_THAT(RefusalOf(28, 3), HasSubstr("28 bytes came for an encoding of 22"));
+  EXPECT_THAT(RefusalOf(20, 3), HasSubstr("20 bytes came for an encoding of 22"));
+  EXPECT_THAT(RefusalOf(22, 3), HasSubstr("22 bytes came"));
+  EXPECT_THAT(RefusalOf(0, 0), HasSubstr("0 bytes came for an encoding of 4"));
+  EXPECT_THAT(RefusalOf(8, 0xffffffff), HasSubstr("8 bytes came"));
+  EXPECT_THAT(RefusalOf(kMost + 4, 3), HasSubstr("260 bytes for a slice of 256"));
 }
 
 class DroppedWorkerTest : public StartedTableTest {

@@ -236,8 +236,8 @@ CodecOptions CodecOf(const std::string& text) {
 /// Codec, transport.
 class SliceCodecTest : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
-  static ClusterOptions Options(int window_kib) {
-    ClusterOptions options = OptionsOf(std::get<1>(GetParam()), 2, window_kib);
+  static ClusterOptions Options(int window_kib, int slice_kib = 2) {
+    ClusterOptions options = OptionsOf(std::get<1>(GetParam()), slice_kib, window_kib);
     options.strategy.codec = CodecOf(std::get<0>(GetParam()));
     return options;
   }
@@ -251,6 +251,15 @@ std::string NameOf(const ::testing::TestParamInfo<std::tuple<std::string, std::s
 TEST_P(SliceCodecTest, GivesAllWorkersTheSameParametersInEveryRun) {
   const ClusterOptions options = Options(5);
   EXPECT_TRUE(SameBits(Train(options), Train(options)));
+}
+
+// A codec may have one scale for a bucket, or choose among its elements. Also of real links, whose
+// measured speed chooses the slices, the result is the same in every run.
+TEST_P(SliceCodecTest, GivesTheBitsOfWholeBuckets) {
+  const std::vector<float> whole = Train(Options(0, 0));
+  for (const auto& [slice_kib, window_kib] : std::vector<std::pair<int, int>>{{1, 1}, {5, 12}}) {
+    EXPECT_TRUE(SameBits(Train(Options(window_kib, slice_kib)), whole)) << slice_kib << " KiB";
+  }
 }
 
 /// Codecs that keep a slice of ones, wherever it begins: all but top-k.
