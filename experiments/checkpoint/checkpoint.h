@@ -22,7 +22,7 @@ struct CheckpointInfo {
   std::string model;
   std::string data;
   std::int64_t samples = 0;  ///< For training, of all workers together.
-  std::string optimizer;  ///< "sgd", "adam", "adamw"
+  std::string optimizer;     ///< "sgd", "adam", "adamw"
   std::string strategy;
   std::string codec;
   int workers = 1;
