@@ -28,6 +28,10 @@ class HandshakeMac {
   int world_;
 };
 
+/// Another secret for each `nonce`, as 64 hex digits: the HMAC-SHA256 of `nonce` under `token`. Who
+/// knows it does not know `token`.
+std::string DeriveToken(const std::string& token, const std::string& nonce);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_COMMON_SECURITY_HANDSHAKE_MAC_H_

@@ -67,6 +67,7 @@ void MemberProcess::Join() {
                  .host = setup_.world.host,
                  .spec_hash = SpecHash(setup_.spec)},
                 Deadline::After(kJoinTimeout));
+  setup_.members_token = client_->members_token();
   timeline_->ReadClock();
   Heartbeat::Options options;
   options.lease = DilatedClock::ToMachine(options.lease);

@@ -49,7 +49,7 @@ class MemberProcess {
   void SubmitReport(const MemberResult& result);
   int ReportFailure(const FailureReason& reason);
 
-  const MemberSetup setup_;
+  MemberSetup setup_;
   const std::string name_;
   DrainBarrier drain_barrier_{0};
   HeartbeatBuffer buffer_;

@@ -207,7 +207,7 @@ CommOptions MakeCommOptions(const MemberSetup& setup, int largest_message_bytes)
       bits_per_s > 0 ? GoodputBytesPerSecond(bits_per_s) : setup.measured_bytes_per_s;
   const double latency_s = spec.network ? spec.network->latency_s : spec.link_latency_s;
   return {.address = setup.address,
-          .token = setup.token,
+          .token = setup.members_token,
           .tls = setup.tls,
           .timeout = OperationTimeout(spec),
           .barrier_timeout = DilatedClock::ToMachine(CommOptions().barrier_timeout),

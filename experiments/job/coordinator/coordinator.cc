@@ -13,6 +13,7 @@
 #include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/base/errors.h"
 #include "ringside/common/base/tsan_handoff.h"
+#include "ringside/common/security/handshake_mac.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/front_door.h"
@@ -181,6 +182,7 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
                            request.host(),
                            request.spec_hash()});
       ToMessage(ticket, reply->mutable_member());
+      reply->set_nonce(nonce_);
     });
   }
 
@@ -254,6 +256,7 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
 
   JobState& job_state_;
   const std::string token_;
+  const std::string nonce_ = RandomHex(kMacBytes);
 };
 
 struct Coordinator::Impl {

@@ -7,6 +7,7 @@
 
 #include "ringside/common/base/errors.h"
 #include "ringside/common/base/file_descriptor.h"
+#include "ringside/common/security/handshake_mac.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
@@ -139,6 +140,7 @@ Member CoordinatorClient::Join(const JobState::JoinRequest& request, const Deadl
     return SendOne(impl_->stub->Join(&context, &reply), message);
   });
   impl_->ticket = FromMessage(reply.member());
+  members_token_ = DeriveToken(options_.token, reply.nonce());
   return impl_->ticket.who;
 }
 

@@ -34,6 +34,10 @@ class CoordinatorClient : public Store {
   explicit CoordinatorClient(const Options& options);
   ~CoordinatorClient() override;
 
+  /// The secret of connections between members, after `Join`. Each coordinator has another one,
+  /// even if the generations of a run have one token.
+  const std::string& members_token() const { return members_token_; }
+
   /// The value of a key, for a process that has not joined. Waits until the deadline for the
   /// coordinator to appear and for the key to be set.
   std::string AskFor(std::string_view key, const Deadline& deadline);
@@ -72,6 +76,7 @@ class CoordinatorClient : public Store {
   Deadline CallDeadline() const { return Deadline::After(options_.timeout); }
 
   const Options options_;
+  std::string members_token_;
   std::unique_ptr<Impl> impl_;
 };
 

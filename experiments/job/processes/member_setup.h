@@ -21,6 +21,8 @@ struct MemberSetup {
   World world;              ///< A server does not use the rank.
   std::string coordinator;  ///< `Coordinator::target()`.
   std::string token;
+  /// Not in the message: `CoordinatorClient::members_token`, once the process has joined.
+  std::string members_token;
   std::string address = "127.0.0.1";  ///< Where this process listens and connects.
   std::string tls;                    ///< As in `JobOptions`.
   std::int64_t parent_pid = 0;

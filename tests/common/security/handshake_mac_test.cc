@@ -36,5 +36,13 @@ TEST(HandshakeMacTest, RefusesEverythingElse) {
   EXPECT_FALSE(mac.Check(damaged, 1, 3));
 }
 
+TEST(DeriveToken, IsTheHmacOfTheNonce) {
+  // printf 'ringside members v1|nonce' | openssl dgst -sha256 -hmac token
+  EXPECT_EQ(DeriveToken("token", "nonce"),
+            "0a12b5d38e40fa366d2b41471b590fe060d41624cb7357505bb3b21a0a674d2a");
+  EXPECT_NE(DeriveToken("token", "nonce"), DeriveToken("token", "another"));
+  EXPECT_NE(DeriveToken("token", "nonce"), DeriveToken("another", "nonce"));
+}
+
 }  // namespace
 }  // namespace ringside

@@ -50,6 +50,15 @@ TEST(OperationTimeout, IsTheMachinesTimeOfADilatedRun) {
   EXPECT_EQ(MakeCommOptions(setup).barrier_timeout, std::chrono::hours(10));
 }
 
+// The token of the coordinator may be that of older generations, too.
+TEST(MakeCommOptions, ConnectionsBetweenMembersHaveTheirOwnSecret) {
+  MemberSetup setup;
+  setup.spec = ProfileSpec("ps-async", 2, 3);
+  setup.token = "of the run";
+  setup.members_token = "of the generation";
+  EXPECT_EQ(MakeCommOptions(setup).token, "of the generation");
+}
+
 TEST(MakeCommOptions, TakesTheMeasuredLinkWhereNoneIsDeclared) {
   MemberSetup setup;
   setup.spec = ProfileSpec("ps-sync", 2, 3);

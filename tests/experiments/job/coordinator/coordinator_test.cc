@@ -238,6 +238,24 @@ TEST_F(CoordinatorTest, ADuplicateRankIsRefusedByName) {
   }
 }
 
+// On several hosts all generations of a run have one token. What was sent in an older one, and is
+// sent again, must not be taken.
+TEST_F(CoordinatorTest, MembersOfEachCoordinatorHaveASecretOfTheirOwn) {
+  const auto shared = std::make_shared<JobState>(
+      JobState::Options{.workers = 2, .servers = 0, .spec_hash = "spec"});
+  const Coordinator next(shared, {.token = token_});
+  std::vector<std::string> secrets;
+  for (const auto& [target, rank] : std::vector<std::pair<std::string, int>>{
+           {coordinator_->target(), 0}, {coordinator_->target(), 1}, {next.target(), 0}}) {
+    CoordinatorClient client({.target = target, .token = token_});
+    client.Join(Request(Role::kWorker, rank), Soon());
+    secrets.push_back(client.members_token());
+  }
+  EXPECT_EQ(secrets[0], secrets[1]);
+  EXPECT_NE(secrets[0], secrets[2]);
+  EXPECT_NE(secrets[0], token_);
+}
+
 TEST_F(CoordinatorTest, GetWaitsForSet) {
   CoordinatorClient reader = MakeClient(token_);
   CoordinatorClient writer = MakeClient(token_);
