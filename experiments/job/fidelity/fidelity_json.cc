@@ -59,6 +59,15 @@ json LimitedByLinks(json fidelity) {
   return fidelity;
 }
 
+json WithoutConnections(json fidelity) {
+  if (!fidelity.is_object()) return fidelity;
+  auto reason = fidelity.at("not_judged").get<std::string>();
+  if (!reason.empty()) reason += kSeparator;
+  fidelity["not_judged"] = reason + "congestion control: no connection between hosts was seen";
+  if (fidelity.at("verdict") == "ok") fidelity["verdict"] = nullptr;
+  return fidelity;
+}
+
 std::string FidelityText(const json& fidelity) {
   if (!fidelity.is_object()) return "";
   const json& verdict = fidelity.at("verdict");

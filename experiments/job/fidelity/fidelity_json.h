@@ -18,6 +18,10 @@ nlohmann::json UnjudgedFidelity(const std::string& reason);
 /// was not the one asked for nothing is known. Null stays null.
 nlohmann::json LimitedByLinks(nlohmann::json fidelity);
 
+/// The same object for a run whose hosts must be connected, when nobody has seen a connection. So
+/// nobody knows which congestion control was in force. A limited run stays limited.
+nlohmann::json WithoutConnections(nlohmann::json fidelity);
+
 /// Such an object for people: "fidelity: ok", "fidelity: limited by the processor: 4 % idle ...",
 /// "fidelity: not judged: ...". Empty for null, which stands for a run on no emulated network.
 std::string FidelityText(const nlohmann::json& fidelity);

@@ -407,8 +407,17 @@ nlohmann::json JobController::JudgeFidelityOf(const RunRecord& record) {
   std::optional<double> step_ms = options_.bench ? BenchStepMs(report) : MedianStepMs(record);
   if (step_ms) *step_ms *= record.dilation;  // The watch is in the machine's time.
   nlohmann::json fidelity = fidelity_->Judge(report, step_ms);
-  const bool as_asked = !record.network.is_object() || record.network.at("ok").get<bool>();
-  return as_asked ? fidelity : LimitedByLinks(std::move(fidelity));
+  if (!record.network.is_object()) return fidelity;
+  if (!plan_.network->connected() && HostsMustConnect()) {
+    fidelity = WithoutConnections(std::move(fidelity));
+  }
+  return record.network.at("ok").get<bool>() ? fidelity : LimitedByLinks(std::move(fidelity));
+}
+
+bool JobController::HostsMustConnect() const {
+  const StrategyEntry* entry = spec_.catalog().FindStrategy(spec_.strategy);
+  return entry != nullptr && entry->traits.family != Family::kNone &&
+         plan_.network->lab().plan().hosts.size() > 1;
 }
 
 RunRecord JobController::MakeRecord() const {

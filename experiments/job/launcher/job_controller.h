@@ -84,6 +84,8 @@ class JobController {
   void PruneKept() const;
   /// Whether this machine could emulate the network; null without one. Ends the watch.
   nlohmann::json JudgeFidelityOf(const RunRecord& record);
+  /// Whether the strategy connects processes on several emulated hosts.
+  bool HostsMustConnect() const;
 
   const RunSpec spec_;
   const JobOptions options_;

@@ -16,14 +16,13 @@ class SliceEventsTest : public ::testing::Test {
  protected:
   Timeline timeline_{TimelineCapacity{.spans = 100, .chunks = 100}};
   const SliceEvents events_{
-      timeline_,
-      {.server = 3, .index = 7, .bucket = 1, .elements = 20, .push_bytes = 24, .reply_bytes = 80}};
+      timeline_, {.server = 3, .index = 7, .bucket = 1, .elements = 20, .reply_bytes = 80}};
   const Timeline::Clock::time_point begin_ = Timeline::Clock::now() - std::chrono::seconds(1);
   const PushInfo push_{.worker = 2, .step = 5, .version = 4};
 };
 
 TEST_F(SliceEventsTest, APushLastsFromItsArrival) {
-  events_.AddPush(push_, begin_);
+  events_.AddPush(push_, 24, begin_);
   const std::vector<ChunkEvent> chunks = timeline_.TakeChunks();
   ASSERT_EQ(chunks.size(), 1U);
   EXPECT_EQ(chunks[0].phase, ChunkPhase::kPush);

@@ -56,6 +56,18 @@ TEST(FidelityJson, WhatWasNotMeasuredIsNull) {
   }
 }
 
+TEST(FidelityJson, ARunWithoutASeenConnectionIsNotJudged) {
+  Fidelity fidelity = Judged();
+  EXPECT_EQ(FidelityText(WithoutConnections(FidelityJson(fidelity))),
+            "fidelity: not judged: congestion control: no connection between hosts was seen");
+  fidelity.not_judged = {"lost packets: no snmp"};
+  EXPECT_EQ(WithoutConnections(FidelityJson(fidelity)).at("not_judged"),
+            "lost packets: no snmp; congestion control: no connection between hosts was seen");
+  fidelity.limited_by = {"the processor: 4 % idle"};
+  EXPECT_EQ(WithoutConnections(FidelityJson(fidelity)).at("verdict"), "limited");
+  EXPECT_EQ(WithoutConnections(nullptr), nullptr);
+}
+
 TEST(FidelityJson, LinksThatWereNotAsAskedAreOneMoreLimit) {
   Fidelity fidelity = Judged();
   fidelity.limited_by = {"late wake-ups: 7 ms"};
