@@ -34,8 +34,7 @@ class Transfers::Slot : public CallObserver {
   enum class Phase {
     kIdle,
     kUnderWay,
-    kReceived,  // in received_
-    kDecoding,
+    kReceived,  // its reply is not decoded yet
   };
 
   /// Whether it belongs to a step. Transfers at a pause or a stop have no step of their own.
@@ -118,8 +117,9 @@ void Transfers::Await(int bucket) {
     failure_.Set(CommError(link(slot.slice.server).name(), TransferName(slot.transfer.header),
                            "there was no answer in time"));
   }
+  const BucketState& state = buckets_[static_cast<std::size_t>(bucket)];
+  done_.wait(lock, [&] { return state.encoded == 0 || failure_.failed(); });
   failure_.Check();
-  if (codec_ != nullptr) DecodeRest(bucket, lock);
 }
 
 bool Transfers::WaitForAnswers(int bucket, const Deadline& deadline,
@@ -135,17 +135,6 @@ bool Transfers::WaitForAnswers(int bucket, const Deadline& deadline,
   }
   recorder_.activity().SetPeer({});
   return true;
-}
-
-// The communication thread may be decoding a slice of this bucket at the same time.
-void Transfers::DecodeRest(int bucket, std::unique_lock<std::mutex>& lock) {
-  for (int slice = slices_.first_slice(bucket); slice < slices_.end_slice(bucket); ++slice) {
-    Slot& slot = *slots_[static_cast<std::size_t>(slice)];
-    if (slot.phase == Slot::Phase::kReceived) Decode(slot, lock, kComputeLane);
-  }
-  const BucketState& state = buckets_[static_cast<std::size_t>(bucket)];
-  done_.wait(lock, [&] { return state.decoding == 0 || failure_.failed(); });
-  failure_.Check();
 }
 
 const Transfers::Slot& Transfers::Unanswered(int bucket) const {
@@ -178,7 +167,7 @@ void Transfers::CarryOut(const std::stop_token& stop) {
     send_.wait(lock, stop, [&] { return (slot = NextToSend()) != nullptr || !received_.empty(); });
     if (stop.stop_requested()) return;
     if (slot == nullptr) {
-      Decode(*received_.front(), lock, kCommunicationLane);
+      Decode(*received_.front(), lock);
       continue;
     }
     if (StateOf(slot->transfer.header).must_encode) {
@@ -295,6 +284,7 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
     phase = Phase::kIdle;
   } else {
     phase = Phase::kReceived;
+    ++owner_.StateOf(transfer.header).encoded;
     owner_.received_.push_back(this);
     owner_.send_.notify_all();
   }
@@ -335,19 +325,18 @@ void Transfers::Slot::AddChunks(const FrameHeader& reply) const {
   owner_.timeline_.AddChunk(event);
 }
 
-void Transfers::Decode(Slot& slot, std::unique_lock<std::mutex>& lock, int lane) {
+void Transfers::Decode(Slot& slot, std::unique_lock<std::mutex>& lock) {
   std::erase(received_, &slot);
-  slot.phase = Slot::Phase::kDecoding;
   const FrameHeader header = slot.transfer.header;
-  ++StateOf(header).decoding;
   lock.unlock();
   {
-    const ScopedSpan span(timeline_, SpanKind::kCodec, header.step, slot.slice.bucket, lane);
+    const ScopedSpan span(timeline_, SpanKind::kCodec, header.step, slot.slice.bucket,
+                          kCommunicationLane);
     codec_->DecodeReply(static_cast<int>(header.slice), slot.transfer.decode_to);
   }
   lock.lock();
   slot.phase = Slot::Phase::kIdle;
-  if (--StateOf(header).decoding == 0) done_.notify_all();
+  if (--StateOf(header).encoded == 0) done_.notify_all();
 }
 
 void Transfers::Record(const FrameHeader& reply) {

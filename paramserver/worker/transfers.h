@@ -45,8 +45,7 @@ struct Transfer {
 ///
 /// With a codec, that thread encodes a slice right before it is sent, or a bucket before its first
 /// slice is. So, as in a ring, codecs delay the backward pass only by the cores that they use. The
-/// same thread decodes replies when there is nothing to send. The caller of `Await` decodes the
-/// other replies.
+/// same thread decodes replies when there is nothing to send.
 ///
 /// Slices are sent one after the other, in the order of one `SendQueue` per server. HTTP/2 would
 /// interleave all open transfers, so that all finish at the end and nothing overlaps. So
@@ -99,7 +98,7 @@ class Transfers {
   /// A bucket between `Begin` and `Await`.
   struct BucketState {
     int under_way = 0;         // slices without a reply
-    int decoding = 0;          // slices that a thread decodes now
+    int encoded = 0;           // slices with a reply that is not decoded yet
     int called = 0;            // slices given to a link
     bool must_encode = false;  // before its first slice leaves
     Timeline::Clock::time_point begun_at{}, called_at{};
@@ -119,8 +118,7 @@ class Transfers {
   /// Tells when the first slice of a bucket leaves.
   void NoteCall(const Slot& slot);
   /// Decodes the slice's reply. Releases `lock` during the decoding.
-  void Decode(Slot& slot, std::unique_lock<std::mutex>& lock, int lane);
-  void DecodeRest(int bucket, std::unique_lock<std::mutex>& lock);
+  void Decode(Slot& slot, std::unique_lock<std::mutex>& lock);
   /// Records the result of a push.
   void Record(const FrameHeader& reply);
   /// Waits until the bucket is answered, or all have failed; false: neither in time. Shows which

@@ -20,8 +20,7 @@ namespace ringside {
 /// encoding. So how buckets are cut changes no bit of a gradient. Any other codec encodes each
 /// slice by itself, which gives the same bits, and the first slice can leave earlier.
 ///
-/// Thread safety: one thread calls `Encode` and `EncodeBucket`. Any thread may call `DecodeReply`;
-/// several threads may decode different slices at the same time.
+/// Thread safety: one thread calls all functions but the constructor.
 class WorkerCodec {
  public:
   /// `options` must not be those of fp32. `elements`: of all buckets together. Borrows `slices`.

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
-#include <future>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -197,57 +196,87 @@ TEST(PsCodecTest, WhatFailsWhileEncodingFailsTheStrategy) {
   EXPECT_EQ(outcomes.failures(), 0);
 }
 
-/// What the codec below does with replies to one worker.
-struct DecodeScript {
-  std::thread::id caller;
-  std::span<const float> params;
-  std::once_flag once;
-  std::promise<std::ptrdiff_t> entered;  // the offset of the first reply that is decoded
-  std::promise<void> failed;
-  std::shared_future<void> sign{failed.get_future()};
-};
-DecodeScript* decode_script = nullptr;
+std::mutex decoders_mutex;
+std::set<std::thread::id> decoders;  // of replies to workers; guarded by decoders_mutex
 
-/// fp16. A reply is not decoded on the thread that calls the strategy; on any other one it is,
-/// after the caller has failed.
+/// fp16. Remembers the threads that decode whole replies, and may fail there. Servers decode with
+/// `Decode` and `Add`, block by block, on threads of their own.
 class ScriptedCodec : public HalfCodec {
  public:
-  ScriptedCodec() : HalfCodec(HalfKind::kFp16) {}
+  explicit ScriptedCodec(bool fails) : HalfCodec(HalfKind::kFp16), fails_(fails) {}
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override {
-    DecodeScript& script = *decode_script;
-    const std::ptrdiff_t offset = out.data() - script.params.data();
-    if (offset >= 0 && offset < static_cast<std::ptrdiff_t>(script.params.size())) {
-      if (std::this_thread::get_id() == script.caller) throw InternalError("scripted");
-      std::call_once(script.once, [&] { script.entered.set_value(offset); });
-      script.sign.wait();
-    }
     HalfCodec::Decode(encoding, begin, out);
+    const std::lock_guard lock(decoders_mutex);
+    if (out.size() != encoding.elements || !IsOfAWorker(out)) return;
+    if (fails_) throw InternalError("scripted");
+    decoders.insert(std::this_thread::get_id());
   }
+
+  static inline std::vector<std::span<const float>> params;  // of workers; decoders_mutex guards it
+
+ private:
+  static bool IsOfAWorker(std::span<const float> out) {
+    return std::ranges::any_of(params, [&](std::span<const float> all) {
+      return std::less_equal<>()(all.data(), out.data()) &&
+             std::less<>()(out.data(), all.data() + all.size());
+    });
+  }
+
+  const bool fails_;
 };
 
-TEST(PsCodecTest, WhatFailsWhileTheCallerDecodesStays) {
-  static const CodecEntry scripted{
+template <bool fails>
+const CodecEntry& ScriptedEntry() {
+  static const CodecEntry entry{
       .name = "scripted",
       .summary = "fp16",
       .scheme = AggregationScheme::kReencodedPerHop,
       .to_nearest = true,
       .make = [](const CodecOptions&, int) -> std::unique_ptr<Codec> {
-        return std::make_unique<ScriptedCodec>();
+        return std::make_unique<ScriptedCodec>(fails);
       },
   };
+  return entry;
+}
+
+// Else servers would decode with a core that rings leave to the model.
+TEST(PsCodecTest, NoReplyIsDecodedOnTheThreadThatAwaitsIt) {
+  constexpr int kWorkers = 2;
+  ClusterOptions options = OptionsOf("fp32", kWorkers);
+  options.strategy.codec.entry = &ScriptedEntry<false>();
+  decoders.clear();
+  std::mutex mutex;
+  std::set<std::thread::id> callers;
+  ScriptedCodec::params.clear();  // nobody decodes yet
+  PsCluster cluster(options);
+  cluster.Run([&](TestWorker& worker) {
+    {
+      const std::lock_guard lock(mutex);
+      callers.insert(std::this_thread::get_id());
+      const std::lock_guard also(decoders_mutex);
+      ScriptedCodec::params.push_back(worker.space.params());
+    }
+    for (int step = 0; step < 3; ++step) {
+      worker.FillGradients(1);
+      worker.Step(step);
+    }
+    EXPECT_EQ(worker.space.params()[0], -6.0F);
+  });
+  EXPECT_FALSE(decoders.empty());
+  EXPECT_LE(decoders.size(), kWorkers) << "one communication thread a worker";
+  for (const std::thread::id& decoder : decoders) EXPECT_FALSE(callers.contains(decoder));
+}
+
+TEST(PsCodecTest, WhatFailsWhileDecodingFailsTheStrategyForGood) {
   ClusterOptions options = OptionsOf("fp32", 1);
-  options.strategy.codec.entry = &scripted;
-  DecodeScript script;
-  decode_script = &script;
+  options.strategy.codec.entry = &ScriptedEntry<true>();
   PsCluster cluster(options);
   const RankOutcomes outcomes = cluster.TryRun([&](TestWorker& worker) {
-    ASSERT_GT(worker.plan.buckets(), 1);
-    script.caller = std::this_thread::get_id();
     worker.strategy->Start(worker.space, worker.plan, {});
-    script.params = worker.space.params();
-    for (int bucket = 0; bucket < worker.plan.buckets(); ++bucket) worker.Submit(bucket, 0);
-    const bool is_first = script.entered.get_future().get() == 0;
-    const int other = is_first ? 1 : 0;  // the communication thread decodes another bucket
+    {
+      const std::lock_guard lock(decoders_mutex);
+      ScriptedCodec::params = {worker.space.params()};
+    }
     const auto expect_scripted = [](const std::function<void()>& call) {
       try {
         call();
@@ -256,12 +285,14 @@ TEST(PsCodecTest, WhatFailsWhileTheCallerDecodesStays) {
         EXPECT_STREQ(error.what(), "scripted");
       }
     };
-    expect_scripted([&] { worker.Await(other, 0); });
-    expect_scripted([&] { worker.Submit(other, 1); });
-    expect_scripted([&] { worker.Await(is_first ? 0 : 1, 0); });
+    expect_scripted([&] {
+      worker.FillGradients(1);
+      worker.Step(0);
+    });
+    expect_scripted([&] { worker.Submit(0, 1); });
+    expect_scripted([&] { worker.Await(0, 0); });
     expect_scripted([&] { worker.strategy->Settle(); });
     expect_scripted([&] { worker.strategy->Stop(); });
-    script.failed.set_value();
   });
   EXPECT_EQ(outcomes.failures(), 0);
 }
