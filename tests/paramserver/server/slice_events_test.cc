@@ -67,7 +67,7 @@ TEST_F(SliceEventsTest, AnAnswerIsAMomentAndSaysIfTheGradientWasDropped) {
 TEST(SliceEvents, DoNothingWithoutATimeline) {
   Timeline timeline;
   const SliceEvents events(timeline, {});
-  events.AddPush({}, Timeline::Clock::now());
+  events.AddPush({}, 24, Timeline::Clock::now());
   events.AddUpdate(0, 0, 0, Timeline::Clock::now());
   events.AddAnswer({}, 0, 0);
   EXPECT_TRUE(timeline.TakeChunks().empty());
