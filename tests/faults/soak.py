@@ -10,8 +10,8 @@ grow from the first third of the time to the last. Runs use some of these while 
 cheap to read is read many times a second: the moments between two runs are short. The first looks do not count: the first run
 of each kind loads code and fills caches. No process may live longer than a run can. When the runner has ended, nothing
 of this may be left. A run whose process fails starts again once (`--on-failure restart`), and half of the runs write
-checkpoints. Each run that ends must count every gradient exactly once, and some of them must have started again. Part of the
-runs are in emulated networks if this is root.
+checkpoints. Each run that ends must count every gradient exactly once, and some of them must have started again. A run may fail
+only when it is struck once more. Part of the runs are in emulated networks if this is root.
 Exit code: 0 all did, 1 something grew or a gradient was lost, 2 usage.
 """
 import argparse
@@ -43,6 +43,7 @@ PAUSE_S = (0.5, 4)  # between two strikes
 FROZEN_S = (3, 7)  # shorter than a lease, and longer
 RUN_S = 60  # the time limit of a run
 MOST_RESTARTS = "1"  # so that some runs fail: those that are struck twice
+STRUCK = ("signal", "lost", "comm")  # kinds of failures that a strike makes
 LONGEST_LIFE_S = RUN_S + 30  # of a process: a run ends some time after its limit
 WARMUP_SHARE = 0.1  # of the looks
 MOST_GROWTH = 1.05  # of memory; the other figures must not grow at all
@@ -207,6 +208,19 @@ def judge_restarts(summaries):
     return text, [] if from_checkpoint and from_checkpoint < len(again) else [f"too few restarts: {text}"]
 
 
+def judge_failures(summaries):
+    """The same of the runs that failed: each by a strike, or because a peer of who was struck missed it, and only when it had used up its
+    restarts."""
+    by_kind = collections.Counter()
+    wrong = []
+    for summary in summaries:
+        failure = summary["failure"] or {"kind": None}
+        by_kind[failure["kind"]] += 1
+        if summary["restarts"] != int(MOST_RESTARTS) or failure["kind"] not in STRUCK:
+            wrong.append(f"a run failed after {summary['restarts']} restarts: {summary['error']}")
+    return f"of the failed runs, by the kind of their last failure: {dict(by_kind)}", wrong
+
+
 def parse():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--build", default=ROOT / "build" / "release", type=pathlib.Path)
@@ -289,12 +303,14 @@ def main():
         statuses = collections.Counter(summary["status"] for summary in summaries.values())
         done = {bundle: summary for bundle, summary in summaries.items() if summary["status"] == "done"}
         restarts, too_few = judge_restarts(done.values())
+        failures, unexpected = judge_failures([summary for summary in summaries.values() if summary["status"] == "failed"])
+        wrong += unexpected
         if len(looks) < FEWEST_LOOKS or not done:
             wrong.append(f"too little was seen: {len(looks)} looks, {len(done)} finished runs: "
                          + (directory / "log").read_text(errors="replace")[-2000:])
         else:
             wrong += judge(looks, done) + too_few
-    lines = [what_made_it(arguments), "", f"- runs: {dict(statuses)}", f"- {restarts}", f"- strikes: {strikes}"]
+    lines = [what_made_it(arguments), "", f"- runs: {dict(statuses)}", f"- {restarts}", f"- {failures}", f"- strikes: {strikes}"]
     for figure, what in FIGURES.items():
         if looks:
             first, last = (least(figure, part) for part in thirds(looks))

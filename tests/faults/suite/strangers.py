@@ -166,6 +166,9 @@ def wait_until_closed(job, end):
         if job.finish(0) is not None:
             break
         closes(inside, LOOK_S)
+        for stranger in inside.values():
+            if stranger.drips:
+                stranger.look()
         time.sleep(LOOK_S)
     for stranger in inside.values():
         stranger.look()
@@ -185,8 +188,9 @@ def flood(job, _):
     return now
 
 
-def flood_the_start(job, _):
-    """They come to each port as soon as it is open: an equal share of them to each port of a launcher and all members."""
+def flood_the_start(job, random):
+    """They come to each port as soon as it is open: some with garbage, and an equal share of idle ones to each port of a launcher and all
+    members."""
     now = time.time()
     share = FLOOD // (1 + job.workers)
     ports = set()
@@ -194,7 +198,8 @@ def flood_the_start(job, _):
         for member, port in open_ports(job):
             if port not in ports and len(job.strangers) < FLOOD:
                 ports.add(port)
-                job.strangers += (own := idle([(member, port)], share))
+                own = strangers_at(member, port, random) + idle([(member, port)], share)
+                job.strangers += own
                 for stranger in own:
                     stranger.knock()
     wait_until_closed(job, time.time() + LONGEST_S + 2)
