@@ -127,9 +127,6 @@ AnswerQueue ShardServer::TakeNew(const PushInfo& push, PayloadPtr gradient, Pend
   RequireNoneWaiting(push.worker);
   const PushDecision verdict = consistency_->OnPush(push, shard_.version());
   pushed_ = true;
-  const std::size_t bytes = PaddedFloats(gradient->bytes()) * sizeof(float);
-  counters_.bytes_received += bytes;
-  events_.AddPush(push, bytes, arrived);
   LastPush& last = last_[static_cast<std::size_t>(push.worker)].emplace(
       LastPush{.reply = &reply,
                .deadline = deadline,
@@ -137,6 +134,9 @@ AnswerQueue ShardServer::TakeNew(const PushInfo& push, PayloadPtr gradient, Pend
                .arrived = arrived,
                .replied_by = Deadline::Clock::now()});
   try {
+    const std::size_t bytes = PaddedFloats(gradient->bytes()) * sizeof(float);
+    counters_.bytes_received += bytes;
+    events_.AddPush(push, bytes, arrived);
     Use(last, verdict, std::move(gradient));
     if (verdict.apply) {
       FaultPoint({.point = fault_points::kShardApplied, .step = push.step, .bucket = bucket_});
