@@ -35,6 +35,10 @@ struct ConsistencyEntry {
   /// Its own options. All servers also read the options of the transport, the codec and the order.
   std::vector<OptionDeclaration> options = {};
 
+  /// For how many pushes of a step an answer waits, of `workers`. Empty: for all if `agreement` is
+  /// synchronous, otherwise for the worker's own.
+  std::function<int(const StrategyOptions&, int workers)> awaited_pushes = {};
+
   // As in `StrategyEntry`.
   std::function<std::optional<OptionRefusal>(const StrategyOptions&, int workers, int servers)>
       check = {};

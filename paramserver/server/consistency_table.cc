@@ -33,6 +33,10 @@ std::optional<OptionRefusal> CheckBackups(const StrategyOptions& options, int wo
                            std::to_string(workers - 1)};
 }
 
+int PushesWithoutBackups(const StrategyOptions& options, int workers) {
+  return workers - static_cast<int>(options.Get(kBackups));
+}
+
 StrategyOptions WithoutBackups(StrategyOptions options) {
   options.Set(kBackups, 0);
   return options;
@@ -66,6 +70,7 @@ std::vector<ConsistencyEntry> ConsistencyTable() {
        .whole_buckets = true,
        .drops_workers = true,
        .options = {kBackups},
+       .awaited_pushes = PushesWithoutBackups,
        .check = CheckBackups,
        .losing_nothing = WithoutBackups},
       {.name = "ps-ssp",

@@ -34,6 +34,12 @@ bool ServersUpdate(const ConsistencyEntry& consistency, const StrategyOptions& o
   return !consistency.may_only_sum || options.Get(kServerUpdate);
 }
 
+int AwaitedPushes(const ConsistencyEntry& consistency, const StrategyContext& context) {
+  const int workers = context.world.workers;
+  if (consistency.awaited_pushes) return consistency.awaited_pushes(context.options, workers);
+  return consistency.agreement == Agreement::kSynchronous ? workers : 1;
+}
+
 }  // namespace
 
 StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
@@ -47,6 +53,7 @@ StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
         context, transports,
         PsStrategyOptions{.whole_buckets = consistency.whole_buckets,
                           .answers_at_once = consistency.answers_at_once,
+                          .awaited_pushes = AwaitedPushes(consistency, context),
                           .servers_update = ServersUpdate(consistency, context.options)});
   };
   const auto make_server = [consistency, transports](const ServerContext& context) {

@@ -92,6 +92,7 @@ void PsStrategy::CutSlices(const std::vector<ServerAddress>& addresses) {
 
 void PsStrategy::RecordSlices(std::size_t slice_limit_bytes) const {
   Recorder& recorder = context_.recorder;
+  recorder.SetFact("awaited_pushes", options_.awaited_pushes);
   recorder.SetFact("slices", slices_.slices());
   recorder.SetFact("slice_bytes", static_cast<double>(slices_.largest() * sizeof(float)));
   recorder.SetFact("slice_limit_bytes", static_cast<double>(slice_limit_bytes));

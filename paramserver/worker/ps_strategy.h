@@ -25,6 +25,7 @@ namespace ringside {
 struct PsStrategyOptions {
   bool whole_buckets = false;    ///< `ConsistencyEntry::whole_buckets`.
   bool answers_at_once = false;  ///< `ConsistencyEntry::answers_at_once`.
+  int awaited_pushes = 1;        ///< `ConsistencyEntry::awaited_pushes`.
   bool servers_update = true;  ///< False: servers only sum, and this worker updates its parameters.
 };
 

@@ -52,19 +52,19 @@ json UnjudgedFidelity(const std::string& reason) {
   return FidelityJson(fidelity);
 }
 
-json LimitedByLinks(json fidelity) {
-  if (!fidelity.is_object()) return fidelity;
-  fidelity["verdict"] = "limited";
-  fidelity["limited_by"].push_back("links: one or more were not as asked");
-  return fidelity;
-}
-
-json WithoutConnections(json fidelity) {
-  if (!fidelity.is_object()) return fidelity;
-  auto reason = fidelity.at("not_judged").get<std::string>();
-  if (!reason.empty()) reason += kSeparator;
-  fidelity["not_judged"] = reason + "congestion control: no connection between hosts was seen";
-  if (fidelity.at("verdict") == "ok") fidelity["verdict"] = nullptr;
+json WithNetwork(json fidelity, const json& network, bool hosts_must_connect) {
+  if (!fidelity.is_object() || !network.is_object()) return fidelity;
+  if (hosts_must_connect && network.at("connections").is_null()) {
+    auto not_judged = fidelity.at("not_judged").get<std::string>();
+    if (!not_judged.empty()) not_judged += kSeparator;
+    fidelity["not_judged"] =
+        not_judged + "congestion control: no connection between hosts was seen";
+    if (fidelity.at("verdict") == "ok") fidelity["verdict"] = nullptr;
+  }
+  if (!network.at("ok").get<bool>()) {
+    fidelity["verdict"] = "limited";
+    fidelity["limited_by"].push_back("links: one or more were not as asked");
+  }
   return fidelity;
 }
 

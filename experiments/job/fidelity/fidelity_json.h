@@ -14,13 +14,13 @@ nlohmann::json FidelityJson(const Fidelity& fidelity);
 /// The object of a run whose network was never built.
 nlohmann::json UnjudgedFidelity(const std::string& reason);
 
-/// The same object for a run whose links were not all as asked: one more limit. Of a network that
-/// was not the one asked for nothing is known. Null stays null.
-nlohmann::json LimitedByLinks(nlohmann::json fidelity);
-
-/// The same object for a run whose hosts must be connected, when nobody has seen a connection. So
-/// nobody knows which congestion control was in force. A limited run stays limited.
-nlohmann::json WithoutConnections(nlohmann::json fidelity);
+/// The same object beside what was found of the network: `network` is network.json, null if the
+/// network was not built. Links that were not as asked are one more limit, because of another
+/// network than the one asked for nothing is known. Where the hosts must be connected and nobody
+/// has seen a connection, nobody knows which congestion control was in force; so the run is not
+/// judged, unless it is limited. Null stays null.
+nlohmann::json WithNetwork(nlohmann::json fidelity, const nlohmann::json& network,
+                           bool hosts_must_connect);
 
 /// Such an object for people: "fidelity: ok", "fidelity: limited by the processor: 4 % idle ...",
 /// "fidelity: not judged: ...". Empty for null, which stands for a run on no emulated network.

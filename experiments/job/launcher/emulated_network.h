@@ -55,8 +55,6 @@ class EmulatedNetwork {
   /// number of ends seen at a time. Throws `MissingBackendError` when one of them uses another
   /// congestion control than the network asks for.
   void ReadConnections();
-  /// Whether any connections were seen.
-  bool connected() const { return !record_.at("connections").is_null(); }
   /// Call this often while the job runs. `stepping`: its first steps are done. It reads the
   /// connections every 100 ms until 2 s after the first of them, or the first steps, were seen.
   /// Then it reads them every 5 s.
@@ -66,6 +64,8 @@ class EmulatedNetwork {
   using Clock = std::chrono::steady_clock;
 
   int HostOf(const Member& who) const;
+  /// Whether any connections were seen.
+  bool connected() const { return !record_.at("connections").is_null(); }
 
   const Lab lab_;
   nlohmann::json record_;

@@ -406,12 +406,7 @@ nlohmann::json JobController::JudgeFidelityOf(const RunRecord& record) {
   const nlohmann::json report = record.workers.empty() ? nullptr : record.workers.front().report;
   std::optional<double> step_ms = options_.bench ? BenchStepMs(report) : MedianStepMs(record);
   if (step_ms) *step_ms *= record.dilation;  // The watch is in the machine's time.
-  nlohmann::json fidelity = fidelity_->Judge(report, step_ms);
-  if (!record.network.is_object()) return fidelity;
-  if (!plan_.network->connected() && HostsMustConnect()) {
-    fidelity = WithoutConnections(std::move(fidelity));
-  }
-  return record.network.at("ok").get<bool>() ? fidelity : LimitedByLinks(std::move(fidelity));
+  return WithNetwork(fidelity_->Judge(report, step_ms), record.network, HostsMustConnect());
 }
 
 bool JobController::HostsMustConnect() const {

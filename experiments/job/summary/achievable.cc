@@ -149,11 +149,12 @@ class AchievableMaker {
     return inside_ ? all_ms / 2 : all_ms;
   }
 
-  /// The last message goes from all workers to its server and back, over the server's link. If a
-  /// server waits for nobody, it is the message of one worker alone. A server inside a worker has
-  /// other answers to send meanwhile, and its worker's own message stays there.
+  /// The last message goes from all workers that are waited for to its server and back, over the
+  /// server's link. A server inside a worker has other answers to send meanwhile, and its worker's
+  /// own message stays there.
   Tail LastMessageTail(bool alone) const {
-    const double workers = alone ? 1 : spec_.workers - (inside_ ? 1 : 0);
+    const int awaited = alone ? input_.awaited_pushes : spec_.workers;
+    const double workers = std::max(1, awaited - (inside_ ? 1 : 0));
     const double share = input_.slice_share > 0 ? input_.slice_share : LastBucketShare();
     const double there_ms = LinkMs(spec_, workers * share * input_.gradient_bytes);
     const double back_ms = LinkMs(spec_, workers * share * input_.parameter_bytes);

@@ -22,6 +22,8 @@ struct AchievableInput {
   std::vector<double> ready_shares;
   std::optional<double> busiest_link_bytes{};  ///< In a step, with servers.
   double slice_share = 0;  ///< A slice's part of the bytes; 0: servers get whole buckets.
+  /// For how many workers' pushes an answer of a server waits that does not wait for all of them.
+  int awaited_pushes = 1;
 };
 
 /// The time of a step over ideal links in the order in which the strategy sends. `StepBound` lets
@@ -56,8 +58,8 @@ struct Achievable {
 ///                     which is not counted
 ///   N a / B           synchronous servers that get whole buckets, under `fifo`; a are the bytes of
 ///                     the last bucket's answer; 0 if all servers are inside workers
-///   a / B             the same with servers that do not wait for all workers; a is the answer to
-///                     the last slice, or to the last bucket where buckets are whole
+///   n a / B           the same with servers that wait for the pushes of n < N workers; a is the
+///                     answer to the last slice, or to the last bucket where buckets are whole
 ///   0                 all-reduces. A ring passes a segment on when it has come, and sends another
 ///                     one meanwhile, so its links need not wait. Packets of a segment are on the
 ///                     sender's and the receiver's link at once
@@ -65,8 +67,8 @@ struct Achievable {
 /// is when the last bucket is ready. Without overlap the way begins after all compute. It is
 ///   comm x share      all-reduces; the communication times the last bucket's part of the bytes
 ///   n (p + a) / B     servers that get whole buckets, or that do not wait for all workers; p are
-///                     the bytes of the message with the answer a. n is 1 if they do not wait, N if
-///                     they do, and N-1 if all of them are inside workers
+///                     the bytes of the message with the answer a. n is the number of pushes that
+///                     they wait for, one less if all of them are inside workers, and at least 1
 ///   0                 synchronous servers that get slices
 /// With shared hosts, different rates or racks the communication is that of `StepBound::phases_ms`,
 /// servers have no tail and no way, and B is the slowest rate. Workers of servers that do not wait

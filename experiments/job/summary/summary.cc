@@ -311,6 +311,7 @@ class SummaryMaker {
     if (const double bytes = Fact("busiest_link_bytes"); bytes > 0) {
       input.busiest_link_bytes = bytes;
     }
+    input.awaited_pushes = std::max(1, static_cast<int>(Fact("awaited_pushes")));
     if (Fact("slice_limit_bytes") > 0) {
       input.slice_share = Fact("slice_bytes") / (sizeof(float) * std::max(elements, 1.0));
     }

@@ -172,6 +172,7 @@ TEST_P(BackupWorkers, UseEveryGradientAtMostOnceAndCountTheDropped) {
       }
     }
     EXPECT_EQ(worker.recorder.dropped_pushes(), std::int64_t{2} * kSteps - used_of_mine);
+    EXPECT_EQ(worker.recorder.facts().at("awaited_pushes"), used_per_step);
     dropped += worker.recorder.dropped_pushes();
   });
   std::int64_t reported = 0;

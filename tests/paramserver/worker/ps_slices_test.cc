@@ -121,6 +121,7 @@ TEST(Slices, AreRecordedAsFacts) {
   PsCluster cluster(OptionsOf("grpc", 2, 7));
   cluster.Run([](TestWorker& worker) {
     const std::map<std::string, double>& facts = worker.recorder.facts();
+    EXPECT_EQ(facts.at("awaited_pushes"), 3) << "of all workers";
     EXPECT_EQ(facts.at("slice_limit_bytes"), 2 * 1024);
     EXPECT_EQ(facts.at("window_bytes"), 4 * facts.at("slice_bytes")) << "7 KiB, in whole slices";
     EXPECT_LE(facts.at("slice_bytes"), 2 * 1024);

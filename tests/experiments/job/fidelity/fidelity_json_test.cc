@@ -56,27 +56,41 @@ TEST(FidelityJson, WhatWasNotMeasuredIsNull) {
   }
 }
 
-TEST(FidelityJson, ARunWithoutASeenConnectionIsNotJudged) {
-  Fidelity fidelity = Judged();
-  EXPECT_EQ(FidelityText(WithoutConnections(FidelityJson(fidelity))),
-            "fidelity: not judged: congestion control: no connection between hosts was seen");
-  fidelity.not_judged = {"lost packets: no snmp"};
-  EXPECT_EQ(WithoutConnections(FidelityJson(fidelity)).at("not_judged"),
-            "lost packets: no snmp; congestion control: no connection between hosts was seen");
-  fidelity.limited_by = {"the processor: 4 % idle"};
-  EXPECT_EQ(WithoutConnections(FidelityJson(fidelity)).at("verdict"), "limited");
-  EXPECT_EQ(WithoutConnections(nullptr), nullptr);
+nlohmann::json NetworkRecord(bool links_as_asked, bool connections_seen) {
+  nlohmann::json network{{"ok", links_as_asked}, {"connections", nullptr}};
+  if (connections_seen) network["connections"] = {{"ends", 4}, {"congestion_control", "cubic"}};
+  return network;
 }
 
-TEST(FidelityJson, LinksThatWereNotAsAskedAreOneMoreLimit) {
+TEST(WithNetwork, ChangesNothingWhereTheNetworkIsAsAsked) {
+  const nlohmann::json judged = FidelityJson(Judged());
+  EXPECT_EQ(WithNetwork(judged, NetworkRecord(true, true), true), judged);
+  EXPECT_EQ(WithNetwork(judged, NetworkRecord(true, false), false), judged)
+      << "no hosts to connect";
+  EXPECT_EQ(WithNetwork(judged, nullptr, true), judged) << "there is no network";
+  EXPECT_EQ(WithNetwork(nullptr, NetworkRecord(false, false), true), nullptr);
+}
+
+TEST(WithNetwork, ARunWithoutASeenConnectionIsNotJudged) {
+  const nlohmann::json network = NetworkRecord(true, false);
+  Fidelity fidelity = Judged();
+  EXPECT_EQ(FidelityText(WithNetwork(FidelityJson(fidelity), network, true)),
+            "fidelity: not judged: congestion control: no connection between hosts was seen");
+  fidelity.not_judged = {"lost packets: no snmp"};
+  EXPECT_EQ(WithNetwork(FidelityJson(fidelity), network, true).at("not_judged"),
+            "lost packets: no snmp; congestion control: no connection between hosts was seen");
+  fidelity.limited_by = {"the processor: 4 % idle"};
+  EXPECT_EQ(WithNetwork(FidelityJson(fidelity), network, true).at("verdict"), "limited");
+}
+
+TEST(WithNetwork, LinksThatWereNotAsAskedAreOneMoreLimit) {
+  const nlohmann::json network = NetworkRecord(false, true);
   Fidelity fidelity = Judged();
   fidelity.limited_by = {"late wake-ups: 7 ms"};
-  const nlohmann::json limited = LimitedByLinks(FidelityJson(fidelity));
-  EXPECT_EQ(limited.at("limited_by"),
+  EXPECT_EQ(WithNetwork(FidelityJson(fidelity), network, true).at("limited_by"),
             nlohmann::json({"late wake-ups: 7 ms", "links: one or more were not as asked"}));
-  EXPECT_EQ(LimitedByLinks(FidelityJson(Judged())).at("verdict"), "limited");
-  EXPECT_EQ(LimitedByLinks(UnjudgedFidelity("too short")).at("verdict"), "limited");
-  EXPECT_TRUE(LimitedByLinks(nullptr).is_null());
+  EXPECT_EQ(WithNetwork(FidelityJson(Judged()), network, true).at("verdict"), "limited");
+  EXPECT_EQ(WithNetwork(UnjudgedFidelity("too short"), network, true).at("verdict"), "limited");
 }
 
 TEST(FidelityText, IsOneWordForAGoodRunAndEmptyWithoutANetwork) {

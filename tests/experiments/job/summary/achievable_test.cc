@@ -123,6 +123,17 @@ TEST(Achievable, WithoutWaitingForOthersTheirComputeHidesBehindOnesPushes) {
   EXPECT_NEAR(Of(SpecOf("ps-async", 4, 4), input)->step_ms, 1.4 * LinkMs(), 1e-6);
 }
 
+// The last of ten buckets takes a tenth of a worker's time there and the same back.
+TEST(Achievable, AServerWithBackupsWaitsForTheOthersLastBucket) {
+  AchievableInput input = InputOf(3 * LinkMs());
+  input.busiest_link_bytes = kBytes;
+  input.awaited_pushes = 3;
+  EXPECT_NEAR(Of(SpecOf("ps-backup", 4, 4), input)->step_ms, (3 + 3 * 0.2) * LinkMs(), 1e-6);
+  EXPECT_NEAR(Of(SpecOf("ps-backup", 4, 4, true), input)->step_ms, (3 + 2 * 0.2) * LinkMs(), 1e-6);
+  input.awaited_pushes = 1;
+  EXPECT_NEAR(Of(SpecOf("ps-backup", 4, 4, true), input)->step_ms, (3 + 0.2) * LinkMs(), 1e-6);
+}
+
 TEST(Achievable, WholeBucketsLeaveServersUnevenParts) {
   AchievableInput input = InputOf(0);
   input.busiest_link_bytes = 1.2 * kBytes;  // three of ten buckets from each of four workers
