@@ -1,6 +1,7 @@
 // The verdict groups the findings that it rests on by what the servers' side has more than the
-// ring's: nothing, hosts, or another transport. Each group becomes one sentence. If the study
-// varies more than the number of workers, the sentence counts, and the places are listed apart.
+// ring's: nothing, hosts, or another transport. Each group becomes a few short sentences: one for
+// each result, and how sure they are. If the study varies more than the number of workers, the
+// sentences count, and the places are listed apart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,15 +50,15 @@ std::string CertaintyText(const Judged& findings, Certainty certainty) {
   const std::string near = fmt::format("within {:.0f} % of it", kEqualMargin * 100);
   switch (certainty) {
     case Certainty::kClear:
-      return "sure: every 95 % interval leaves out equality" +
+      return "This is sure: every 95 % interval leaves out equality" +
              (some_equal ? fmt::format(" or lies {}", near) : "");
     case Certainty::kEqual:
-      return fmt::format("sure: every 95 % interval lies within {:.0f} % of equality",
+      return fmt::format("This is sure: every 95 % interval lies within {:.0f} % of equality",
                          kEqualMargin * 100);
     case Certainty::kUnclear:
-      return "not sure: the 95 % intervals contain equality";
+      return "This is not sure: the 95 % intervals contain equality";
     case Certainty::kPointEstimateOnly:
-      return "points only: with fewer than five runs there is no interval";
+      return "These are points only: with fewer than five runs there is no interval";
   }
   return "";
 }
@@ -112,27 +113,28 @@ std::vector<Share> SharesOf(const Judged& findings) {
   return shares;
 }
 
-// "the best ring is 2.15x as fast as the best parameter server in 1 of 4 comparisons; they tie
+// "the best ring is 2.15x as fast as the best parameter server in 1 of 4 comparisons", "they tie
 // within 2 % in 3"
-std::string CountedText(const std::vector<Share>& shares, std::size_t all) {
+std::vector<std::string> CountedSentences(const std::vector<Share>& shares, std::size_t all) {
   if (shares.size() == 1) {
-    return fmt::format("{} in {} comparisons", shares[0].counted,
-                       all == 2 ? "both" : fmt::format("all {}", all));
+    return {fmt::format("{} in {} comparisons", shares[0].counted,
+                        all == 2 ? "both" : fmt::format("all {}", all))};
   }
-  std::vector<std::string> parts;
+  std::vector<std::string> sentences;
   for (const Share& share : shares) {
-    parts.push_back(fmt::format("{} in {}{}", share.counted, share.findings.size(),
-                                parts.empty() ? fmt::format(" of {} comparisons", all) : ""));
+    sentences.push_back(
+        fmt::format("{} in {}{}", share.counted, share.findings.size(),
+                    sentences.empty() ? fmt::format(" of {} comparisons", all) : ""));
   }
-  return fmt::format("{}", fmt::join(parts, "; "));
+  return sentences;
 }
 
 // What is said about the findings of one group.
 struct Judgement {
   std::string winner;
   Certainty certainty = Certainty::kUnclear;
-  std::string text;                 ///< One sentence without a point.
-  std::vector<std::string> places;  ///< One line for each share, if `text` only counts.
+  std::vector<std::string> sentences;  ///< Without points. The first one continues a start.
+  std::vector<std::string> places;     ///< One line for each share, if the sentences only count.
 };
 
 std::string WinnerOf(const std::vector<Share>& shares) {
@@ -154,18 +156,19 @@ Judgement Judge(const Judged& findings, const std::vector<std::string>& keys) {
     return f.winner != "neither" || f.certainty != Certainty::kUnclear;
   }));
   std::vector<std::string> lines;
-  std::vector<std::string> parts;
+  std::vector<std::string> sentences;
   for (const Share& share : shares) {
     const std::string where = ' ' + places.Text(share.findings, share.leads);
     lines.push_back(share.subject + where);
-    parts.push_back((parts.empty() ? share.subject : share.after_another) + where);
+    sentences.push_back((sentences.empty() ? share.subject : share.after_another) + where);
   }
-  const bool counted = findings.size() > 1 && !places.differ_in_workers_only();
-  judgement.text = fmt::format(
-      "{}{}; {}", judgement.winner == "depends" ? "it depends: " : "",
-      counted ? CountedText(shares, findings.size()) : fmt::format("{}", fmt::join(parts, "; ")),
-      CertaintyText(findings, judgement.certainty));
-  if (counted) judgement.places = std::move(lines);
+  if (findings.size() > 1 && !places.differ_in_workers_only()) {
+    sentences = CountedSentences(shares, findings.size());
+    judgement.places = std::move(lines);
+  }
+  if (judgement.winner == "depends") sentences.insert(sentences.begin(), "it depends");
+  sentences.push_back(CertaintyText(findings, judgement.certainty));
+  judgement.sentences = std::move(sentences);
   return judgement;
 }
 
@@ -178,7 +181,7 @@ std::string MoreHostsText(const Judged& findings) {
                      most == 1 ? "host" : "hosts");
 }
 
-// Adds the sentence of a group. The first group decides about winner and certainty.
+// Adds the sentences of a group. The first group decides about winner and certainty.
 void AddGroup(const Judged& findings, const std::vector<std::string>& keys,
               const std::string& start, StudyVerdict& verdict) {
   if (findings.empty()) return;
@@ -186,10 +189,12 @@ void AddGroup(const Judged& findings, const std::vector<std::string>& keys,
   if (verdict.winner.empty()) {
     verdict.winner = judgement.winner;
     verdict.certainty = judgement.certainty;
-  } else {
-    verdict.sentence += ' ';
   }
-  verdict.sentence += Capitalized(start + judgement.text) + '.';
+  std::string begin = start;
+  for (const std::string& sentence : judgement.sentences) {
+    if (!verdict.sentence.empty()) verdict.sentence += ' ';
+    verdict.sentence += Capitalized(std::exchange(begin, "") + sentence) + '.';
+  }
   for (const std::string& line : judgement.places) {
     verdict.details.push_back(Capitalized(start + line) + '.');
   }

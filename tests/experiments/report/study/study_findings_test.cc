@@ -34,7 +34,8 @@ TEST(StudyFindings, NameTheWinnerWithItsIntervalAndProbability) {
   EXPECT_EQ(table.verdict.winner, "ring");
   EXPECT_EQ(table.verdict.certainty, Certainty::kClear);
   EXPECT_EQ(table.verdict.sentence,
-            "The best ring is faster than the best parameter server with 8 workers (1.90x); sure: "
+            "The best ring is faster than the best parameter server with 8 workers (1.90x). This "
+            "is sure: "
             "every 95 % interval leaves out equality.");
 }
 
@@ -104,9 +105,9 @@ TEST(StudyFindings, DependOnTheNumberOfWorkers) {
   EXPECT_EQ(verdict.winner, "depends");
   EXPECT_THAT(
       verdict.sentence,
-      AllOf(HasSubstr("It depends: the best ring is faster than the best parameter server with 8 "
-                      "workers (2.00x)"),
-            HasSubstr("the best parameter server is faster than the best ring with 2 "
+      AllOf(HasSubstr("It depends. The best ring is faster than the best parameter server with 8 "
+                      "workers (2.00x)."),
+            HasSubstr("(2.00x). The best parameter server is faster than the best ring with 2 "
                       "workers (1.20x)")));
 }
 

@@ -143,8 +143,8 @@ TEST(StudyVerdict, HaveOneForEachMediumThatBothUse) {
   EXPECT_THAT(
       table.verdict.sentence,
       ::testing::StartsWith(
-          "It depends: the best ring is 4.00x as fast as the best parameter server in 1 of 2 "
-          "comparisons; the best parameter server is 1.50x as fast as the best ring in 1; "));
+          "It depends. The best ring is 4.00x as fast as the best parameter server in 1 of 2 "
+          "comparisons. The best parameter server is 1.50x as fast as the best ring in 1. "));
   EXPECT_THAT(table.verdict.details, ElementsAre(HasSubstr("with 2 workers over shm (4.00x)"),
                                                  HasSubstr("with 2 workers over tcp (1.50x)")));
 }
@@ -189,8 +189,10 @@ TEST(StudyVerdict, JudgeServersWithHostsOfTheirOwnApart) {
   EXPECT_EQ(
       table.verdict.sentence,
       "On the same hosts the best ring is faster than the best parameter server with 4 workers "
-      "(2.00x); sure: every 95 % interval leaves out equality. With 2 more hosts for servers "
-      "the best parameter server is faster than the best ring with 4 workers (1.50x); sure: "
+      "(2.00x). This is sure: every 95 % interval leaves out equality. With 2 more hosts for "
+      "servers "
+      "the best parameter server is faster than the best ring with 4 workers (1.50x). This is "
+      "sure: "
       "every 95 % interval leaves out equality.");
 }
 
@@ -211,10 +213,11 @@ TEST(StudyVerdict, SayThatBothAreEquallyFast) {
       HasSubstr("With 4 workers, ps-sync with 4 co-located servers and ring tie within 2 %: "));
   EXPECT_EQ(table.verdict.winner, "neither");
   EXPECT_EQ(table.verdict.certainty, Certainty::kEqual);
-  EXPECT_THAT(table.verdict.sentence,
-              ::testing::StartsWith("On the same hosts the best ring and the best parameter server "
-                                    "tie within 2 % with 4 workers; sure: every 95 % interval "
-                                    "lies within 2 % of equality. With"));
+  EXPECT_THAT(
+      table.verdict.sentence,
+      ::testing::StartsWith("On the same hosts the best ring and the best parameter server "
+                            "tie within 2 % with 4 workers. This is sure: every 95 % interval "
+                            "lies within 2 % of equality. With"));
 }
 
 TEST(StudyVerdict, NameEveryPlaceOnceAndInOrder) {
@@ -230,11 +233,11 @@ TEST(StudyVerdict, NameEveryPlaceOnceAndInOrder) {
   }
   const StudyTable table = TableOf(std::move(runs));
   ASSERT_EQ(table.findings.size(), 3U);
-  EXPECT_EQ(
-      table.verdict.sentence,
-      "The best parameter server is 1.10x as fast as the best ring in 2 of 3 comparisons; "
-      "they tie within 2 % in 1; sure: every 95 % interval leaves out equality or lies within "
-      "2 % of it.");
+  EXPECT_EQ(table.verdict.sentence,
+            "The best parameter server is 1.10x as fast as the best ring in 2 of 3 comparisons. "
+            "They tie within 2 % in 1. This is sure: every 95 % interval leaves out equality or "
+            "lies within "
+            "2 % of it.");
   EXPECT_THAT(table.verdict.details,
               ElementsAre("The best parameter server is faster than the best ring with 4 workers "
                           "at 300 Mbit/s (declared) (1.10x) and 1 Gbit/s (declared) (1.10x).",
