@@ -53,7 +53,9 @@ class Codec {
   /// sum[i] += factor * the value of element `begin` + i.
   virtual void Add(const Encoding& encoding, std::size_t begin, float factor,
                    std::span<float> sum) const = 0;
-  /// Null: each element is encoded by itself, so any span may be cut and encoded in pieces.
+  /// A span may be cut at multiples of so many elements and encoded in pieces, which gives the same
+  /// values. A codec with `parts` cannot be cut before it has encoded.
+  virtual std::size_t block() const { return 1; }
   virtual const EncodingParts* parts() const { return nullptr; }
   /// What error feedback has kept, by position in the flat vector. Empty without error feedback.
   virtual std::span<float> Residual() { return {}; }
@@ -67,6 +69,9 @@ std::unique_ptr<Codec> MakeBareCodec(const CodecOptions& options, int rank);
 /// Makes a worker's codec for the gradients of a flat vector of `elements` floats. It has error
 /// feedback if `options` say so.
 std::unique_ptr<Codec> MakeCodec(const CodecOptions& options, int rank, std::size_t elements);
+
+/// Returns the `Codec::block` of the codec; 1 if it encodes nothing.
+std::size_t CodecBlock(const CodecOptions& options);
 
 /// Returns how many bytes are sent for a bucket of `elements` floats under any codec. For PowerSGD
 /// it counts both factors.

@@ -9,8 +9,8 @@ namespace ringside {
 
 struct Encoding;
 
-/// What a codec offers whose encoding of an element depends on the other elements of its span: by a
-/// common scale, or by a choice among them. Parameter servers encode a bucket once, as rings do,
+/// What a codec offers whose encoding of an element depends on all other elements of its span: by
+/// their mean, or by a choice among them. Parameter servers encode a bucket once, as rings do,
 /// and each server gets the part of the encoding that it owns. `Codec::Decode` and `Codec::Add`
 /// read parts, too.
 ///

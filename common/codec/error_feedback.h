@@ -21,6 +21,7 @@ class ErrorFeedbackCodec : public Codec {
   ErrorFeedbackCodec(std::unique_ptr<Codec> codec, std::size_t elements)
       : codec_(std::move(codec)), residual_(elements) {}
 
+  std::size_t block() const override { return codec_->block(); }
   const EncodingParts* parts() const override { return codec_->parts(); }
   std::span<float> Residual() override { return residual_; }
 

@@ -8,7 +8,6 @@
 #include "ringside/common/base/counter_random.h"
 #include "ringside/common/base/vector_clones.h"
 #include "ringside/common/codec/codec_math.h"
-#include "ringside/common/codec/raw_fallback_codec.h"
 
 namespace ringside {
 namespace {
@@ -43,67 +42,117 @@ RINGSIDE_VECTOR_CLONES void AddRun(const std::int8_t* in, float* sum, std::size_
   for (std::size_t i = 0; i < count; ++i) sum[i] += factor * (static_cast<float>(in[i]) * scale);
 }
 
-const std::int8_t* Quanta(const Encoding& encoding, std::size_t begin) {
-  return reinterpret_cast<const std::int8_t*>(encoding.bytes.data() + kHeader + begin);
+/// A block of an encoding.
+struct Block {
+  const std::byte* bytes;
+  std::size_t elements;
+
+  bool is_raw() const { return elements == 1; }
+  /// Of a raw block its value.
+  float scale() const { return LoadFloat(bytes); }
+  const std::int8_t* quanta() const {
+    return reinterpret_cast<const std::int8_t*>(bytes + kHeader);
+  }
+};
+
+std::size_t BlockBytes(std::size_t elements) {
+  return elements == 1 ? kHeader : kHeader + elements;
+}
+
+Block BlockOf(const Encoding& encoding, std::size_t index) {
+  const std::size_t begin = index * Int8Codec::kBlock;
+  return {encoding.bytes.data() + index * BlockBytes(Int8Codec::kBlock),
+          std::min(Int8Codec::kBlock, encoding.elements - begin)};
+}
+
+/// Calls visit(block, first, part) for each block that `values` lies in: `part` of `values` begins
+/// with element `first` of the block.
+template <typename Visit>
+void ForEachBlock(const Encoding& encoding, std::size_t begin, std::span<float> values,
+                  const Visit& visit) {
+  while (!values.empty()) {
+    const Block block = BlockOf(encoding, begin / Int8Codec::kBlock);
+    const std::size_t first = begin % Int8Codec::kBlock;
+    const std::span<float> part = values.first(std::min(values.size(), block.elements - first));
+    visit(block, first, part);
+    begin += part.size();
+    values = values.subspan(part.size());
+  }
 }
 
 }  // namespace
 
 const CodecEntry kInt8Codec{
     .name = "int8",
-    .summary = "rounded at random to 255 multiples of a scale",
+    .summary = "rounded at random to 255 multiples of a scale, one for 1,024 elements",
     .scheme = AggregationScheme::kReencodedPerHop,
     .make = [](const CodecOptions& options, int rank) -> std::unique_ptr<Codec> {
-      return std::make_unique<RawFallbackCodec>(std::make_unique<Int8Codec>(options.seed, rank));
+      return std::make_unique<Int8Codec>(options.seed, rank);
     },
 };
 
 std::size_t Int8Codec::EncodedBytes(std::size_t elements) const {
-  return elements == 0 ? 0 : kHeader + elements;
+  const std::size_t rest = elements % kBlock;
+  return elements / kBlock * BlockBytes(kBlock) + (rest == 0 ? 0 : BlockBytes(rest));
 }
 
 void Int8Codec::Encode(std::span<const float> values, const GradientPosition& place,
                        std::span<std::byte> out) {
-  if (values.empty()) return;
-  const float largest = MaxMagnitude(values);
-  const float scale =
-      std::isfinite(largest) ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
-  StoreFloat(out.data(), scale);
-  const RandomKey key = RandomKey::Of({seed_, static_cast<std::uint64_t>(rank_),
-                                       static_cast<std::uint64_t>(place.step),
-                                       static_cast<std::uint64_t>(place.offset) >> 32});
-  // If all values are zero, or round to zero, every quotient would be 0 / 0.
-  Quantise(values.data(), reinterpret_cast<std::int8_t*>(out.data() + kHeader), values.size(),
-           scale == 0 ? 1 : scale, key, static_cast<std::uint32_t>(place.offset));
+  std::uint64_t offset = place.offset;
+  while (!values.empty()) {
+    const std::span<const float> block = values.first(std::min(values.size(), kBlock));
+    if (block.size() == 1) {
+      StoreFloat(out.data(), block.front());
+      return;
+    }
+    const float largest = MaxMagnitude(block);
+    const float scale =
+        std::isfinite(largest) ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
+    StoreFloat(out.data(), scale);
+    const RandomKey key = RandomKey::Of({seed_, static_cast<std::uint64_t>(rank_),
+                                         static_cast<std::uint64_t>(place.step), offset >> 32});
+    // If all values are zero, or round to zero, every quotient would be 0 / 0.
+    Quantise(block.data(), reinterpret_cast<std::int8_t*>(out.data() + kHeader), block.size(),
+             scale == 0 ? 1 : scale, key, static_cast<std::uint32_t>(offset));
+    offset += block.size();
+    values = values.subspan(block.size());
+    out = out.subspan(BlockBytes(block.size()));
+  }
 }
 
 std::string Int8Codec::Validate(const Encoding& encoding) const {
   std::string wrong = WrongLength(encoding, EncodedBytes(encoding.elements));
-  if (!wrong.empty() || encoding.elements == 0) return wrong;
-  const float scale = LoadFloat(encoding.bytes.data());
-  return scale < 0 || std::isinf(scale) ? "its scale is negative or infinite" : "";
+  if (!wrong.empty()) return wrong;
+  for (std::size_t index = 0; index * kBlock < encoding.elements; ++index) {
+    const Block block = BlockOf(encoding, index);
+    if (!block.is_raw() && (block.scale() < 0 || std::isinf(block.scale()))) {
+      return "a scale is negative or infinite";
+    }
+  }
+  return {};
 }
 
 void Int8Codec::Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const {
-  if (out.empty()) return;
-  DecodeRun(Quanta(encoding, begin), out.data(), out.size(), LoadFloat(encoding.bytes.data()));
+  ForEachBlock(encoding, begin, out,
+               [](const Block& block, std::size_t first, std::span<float> part) {
+                 if (block.is_raw()) {
+                   part.front() = block.scale();
+                 } else {
+                   DecodeRun(block.quanta() + first, part.data(), part.size(), block.scale());
+                 }
+               });
 }
 
 void Int8Codec::Add(const Encoding& encoding, std::size_t begin, float factor,
                     std::span<float> sum) const {
-  if (sum.empty()) return;
-  AddRun(Quanta(encoding, begin), sum.data(), sum.size(), LoadFloat(encoding.bytes.data()), factor);
-}
-
-std::size_t Int8Codec::PartBytes(const Encoding&, std::size_t, std::size_t elements) const {
-  return EncodedBytes(elements);
-}
-
-void Int8Codec::CopyPart(const Encoding& whole, std::size_t begin, std::size_t elements,
-                         std::span<std::byte> out) const {
-  if (elements == 0) return;
-  const auto quanta = std::ranges::copy(whole.bytes.first(kHeader), out.begin()).out;
-  std::ranges::copy(whole.bytes.subspan(kHeader + begin, elements), quanta);
+  ForEachBlock(encoding, begin, sum,
+               [factor](const Block& block, std::size_t first, std::span<float> part) {
+                 if (block.is_raw()) {
+                   part.front() += factor * block.scale();
+                 } else {
+                   AddRun(block.quanta() + first, part.data(), part.size(), block.scale(), factor);
+                 }
+               });
 }
 
 }  // namespace ringside

@@ -12,14 +12,17 @@ namespace ringside {
 
 extern const CodecEntry kInt8Codec;
 
-/// int8 (QSGD, Alistarh et al., NeurIPS 2017, with one scale per encoding). Every value becomes a
-/// multiple of the scale, -127 to 127. It is rounded up or down at random, so that the mean of the
-/// result is the value. Multiples of the scale are exact. A value that is not finite makes the
-/// whole encoding NaN.
+/// int8 (QSGD, Alistarh et al., NeurIPS 2017, with the largest magnitude of a block as its norm).
+/// Every value becomes a multiple of the scale of its block, -127 to 127. It is rounded up or down
+/// at random, so that the mean of the result is the value. Multiples of the scale are exact. A
+/// value that is not finite makes its block NaN.
 ///
-/// An encoding is the scale (largest magnitude / 127), then one byte per element.
-class Int8Codec : public Codec, private EncodingParts {
+/// A block has 1,024 elements; the last one has the rest. The encoding of a block is its scale
+/// (largest magnitude / 127), then one byte per element. A block of one element is its float.
+class Int8Codec : public Codec {
  public:
+  static constexpr std::size_t kBlock = 1024;
+
   Int8Codec(std::uint64_t seed, int rank) : seed_(seed), rank_(rank) {}
 
   std::size_t EncodedBytes(std::size_t elements) const override;
@@ -29,19 +32,9 @@ class Int8Codec : public Codec, private EncodingParts {
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;
-  const EncodingParts* parts() const override { return this; }
+  std::size_t block() const override { return kBlock; }
 
  private:
-  // A part has the scale of the whole.
-  std::size_t PartBytes(const Encoding& whole, std::size_t begin,
-                        std::size_t elements) const override;
-  void CopyPart(const Encoding& whole, std::size_t begin, std::size_t elements,
-                std::span<std::byte> out) const override;
-  std::size_t UnpaddedBytes(const Encoding& padded) const override {
-    return EncodedBytes(padded.elements);
-  }
-  std::string ValidatePart(const Encoding& part) const override { return Validate(part); }
-
   const std::uint64_t seed_;
   const int rank_;
 };

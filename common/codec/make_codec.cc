@@ -18,6 +18,10 @@ std::unique_ptr<Codec> MakeCodec(const CodecOptions& options, int rank, std::siz
   return std::make_unique<ErrorFeedbackCodec>(std::move(codec), elements);
 }
 
+std::size_t CodecBlock(const CodecOptions& options) {
+  return options.entry->make == nullptr ? 1 : MakeBareCodec(options, 0)->block();
+}
+
 std::size_t WireBytes(const CodecOptions& options, std::size_t elements) {
   if (options.entry->wire_bytes != nullptr) return options.entry->wire_bytes(options, elements);
   return MakeBareCodec(options, 0)->EncodedBytes(elements);

@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// Wraps any codec. Sends the floats unchanged when an encoding would take as many floats on the
-/// wire. Such a part of an encoding is sent decoded.
+/// Wraps a codec with `parts`. Sends the floats unchanged when an encoding would take as many
+/// floats on the wire. Such a part of an encoding is sent decoded.
 class RawFallbackCodec : public Codec, private EncodingParts {
  public:
   explicit RawFallbackCodec(std::unique_ptr<Codec> codec) : codec_(std::move(codec)) {}
@@ -25,9 +25,7 @@ class RawFallbackCodec : public Codec, private EncodingParts {
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;
   std::span<float> Residual() override { return codec_->Residual(); }
-  const EncodingParts* parts() const override {
-    return codec_->parts() == nullptr ? nullptr : this;
-  }
+  const EncodingParts* parts() const override { return this; }
 
  private:
   std::size_t PartBytes(const Encoding& whole, std::size_t begin,

@@ -64,6 +64,7 @@ class TimedCodec : public Codec {
     const Measured measured(*this);
     codec_->Add(encoding, begin, factor, sum);
   }
+  std::size_t block() const override { return codec_->block(); }
   const EncodingParts* parts() const override { return codec_->parts(); }
   std::span<float> Residual() override { return codec_->Residual(); }
 

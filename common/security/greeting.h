@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// What each end of a connection sends first: who it is, and a proof that it knows the job's token.
-/// Three numbers, little-endian, and then the proof (`HandshakeMac`): a magic number of the
+/// What each end of a connection sends first: who it is, and a proof that it knows the members'
+/// token. Three numbers, little-endian, and then the proof (`HandshakeMac`): a magic number of the
 /// protocol, its version, and the index of the sender.
 inline constexpr std::size_t kGreetingBytes = 12 + kMacBytes;
 using Greeting = std::array<std::byte, kGreetingBytes>;

@@ -12,7 +12,7 @@ namespace ringside {
 inline constexpr std::size_t kMacBytes = 32;
 
 /// What each end of a connection shows to the other: an HMAC-SHA256 over the job's prefix, the
-/// world size, its own rank and the other's. The key is the job's token, which is not sent.
+/// world size, its own rank and the other's. The key is the members' token, which is not sent.
 class HandshakeMac {
  public:
   HandshakeMac(std::string token, std::string prefix, int world)

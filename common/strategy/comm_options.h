@@ -14,7 +14,7 @@ namespace ringside {
 struct CommOptions {
   std::string address =
       "127.0.0.1";         ///< This process listens and connects here: an IP address, never a name.
-  std::string token = {};  ///< The job's secret; sent as metadata, never in logs.
+  std::string token = {};  ///< The members' token (docs/security.md): metadata, never logged.
   /// The directory of this host's certificates (`TlsFiles`). Empty: nothing is encrypted.
   std::string tls = {};
   std::chrono::milliseconds timeout{30'000};  ///< Limit of one operation.

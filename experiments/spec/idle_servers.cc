@@ -46,7 +46,8 @@ int Slices(const RunSpec& spec, const NetworkSpec& network, const BucketPlan& pl
   const World world{
       .workers = spec.workers, .servers = servers.total(), .colocated_servers = servers.colocated};
   const SliceSizes sizes = ChooseSliceSizes(links, wanted, plan, world);
-  return SlicePlan(plan, world, sizes.slice_bytes / sizeof(float)).slices();
+  return SlicePlan(plan, world, sizes.slice_bytes / sizeof(float), CodecBlock(spec.options.codec))
+      .slices();
 }
 
 }  // namespace

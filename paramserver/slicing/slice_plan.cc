@@ -7,13 +7,11 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kAlignment = 16;  // elements
-
-std::size_t RoundUp(std::size_t elements) {
-  return (elements + kAlignment - 1) / kAlignment * kAlignment;
+std::size_t RoundUp(std::size_t elements, std::size_t unit) {
+  return (elements + unit - 1) / unit * unit;
 }
 
-std::size_t RoundDown(std::size_t elements) { return elements / kAlignment * kAlignment; }
+std::size_t RoundDown(std::size_t elements, std::size_t unit) { return elements / unit * unit; }
 
 }  // namespace
 
@@ -33,9 +31,10 @@ std::vector<double> IdealShares(const World& world) {
   return shares;
 }
 
-SlicePlan::SlicePlan(const BucketPlan& plan, const World& world, std::size_t slice_elements)
+SlicePlan::SlicePlan(const BucketPlan& plan, const World& world, std::size_t slice_elements,
+                     std::size_t codec_block)
     : plan_fingerprint_(plan.Fingerprint()) {
-  CutBuckets(plan, slice_elements);
+  CutBuckets(plan, slice_elements, std::max(kAlignment, codec_block));
   if (slice_elements == 0) {
     DealWholeBuckets(plan, world);
   } else {
@@ -44,12 +43,12 @@ SlicePlan::SlicePlan(const BucketPlan& plan, const World& world, std::size_t sli
   SumShares(plan.elements(), world.servers);
 }
 
-void SlicePlan::CutBuckets(const BucketPlan& plan, std::size_t slice_elements) {
-  const std::size_t most = std::max(RoundDown(slice_elements), kAlignment);
+void SlicePlan::CutBuckets(const BucketPlan& plan, std::size_t slice_elements, std::size_t unit) {
+  const std::size_t most = std::max(RoundDown(slice_elements, unit), unit);
   for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
     const BucketPlan::Range& range = plan.range(bucket);
     const std::size_t pieces = slice_elements == 0 ? 1 : (range.size() + most - 1) / most;
-    const std::size_t piece = RoundUp((range.size() + pieces - 1) / pieces);
+    const std::size_t piece = RoundUp((range.size() + pieces - 1) / pieces, unit);
     for (std::size_t begin = range.begin; begin < range.end; begin += piece) {
       slices_.push_back({.bucket = bucket,
                          .begin = begin,

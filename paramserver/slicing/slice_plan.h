@@ -37,11 +37,16 @@ struct Slice {
 class SlicePlan {
  public:
   SlicePlan() = default;
-  /// Slices have at most `slice_elements` elements (at least 16) and begin at multiples of 16
-  /// elements of their bucket. The slices of a bucket differ by less than 16 elements in size,
-  /// except for the last one. 0: each bucket is one slice. Then the largest bucket is dealt first
-  /// (`BucketPlan::AssignServers`).
-  SlicePlan(const BucketPlan& plan, const World& world, std::size_t slice_elements);
+  /// A slice begins at a multiple of this.
+  static constexpr std::size_t kAlignment = 16;
+
+  /// Slices have at most `slice_elements` elements (at least one unit) and begin at multiples of a
+  /// unit of their bucket. The slices of a bucket differ by less than a unit in size, except for
+  /// the last one. 0: each bucket is one slice. Then the largest bucket is dealt first
+  /// (`BucketPlan::AssignServers`). A unit is `kAlignment` elements, or `codec_block`
+  /// (`CodecBlock`) if that is more, which is then a multiple of it.
+  SlicePlan(const BucketPlan& plan, const World& world, std::size_t slice_elements,
+            std::size_t codec_block = 1);
 
   int slices() const { return static_cast<int>(slices_.size()); }
   const Slice& slice(int index) const { return slices_[static_cast<std::size_t>(index)]; }
@@ -60,7 +65,7 @@ class SlicePlan {
   std::uint64_t Fingerprint() const;
 
  private:
-  void CutBuckets(const BucketPlan& plan, std::size_t slice_elements);
+  void CutBuckets(const BucketPlan& plan, std::size_t slice_elements, std::size_t unit);
   void DealInPlanOrder(const World& world);
   void DealWholeBuckets(const BucketPlan& plan, const World& world);
   void SumShares(std::size_t elements, int servers);

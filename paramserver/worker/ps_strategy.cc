@@ -80,7 +80,8 @@ void PsStrategy::CutSlices(const std::vector<ServerAddress>& addresses) {
                      .order = context_.options.order};
   if (!wanted.whole_buckets) wanted.slice_bytes = BytesOf(context_.options, kSliceKb);
   const SliceSizes sizes = ChooseSliceSizes(links, wanted, *plan_, context_.world);
-  slices_ = SlicePlan(*plan_, context_.world, sizes.slice_bytes / sizeof(float));
+  slices_ = SlicePlan(*plan_, context_.world, sizes.slice_bytes / sizeof(float),
+                      CodecBlock(context_.options.codec));
   limits_ = PlanSendLimits(sizes, links.scope, *plan_, slices_);
   int most = 0;
   for (int bucket = 0; bucket < slices_.buckets(); ++bucket) {

@@ -170,11 +170,11 @@ void Transfers::CarryOut(const std::stop_token& stop) {
       Decode(*received_.front(), lock);
       continue;
     }
+    NoteBegin(*slot);
     if (StateOf(slot->transfer.header).must_encode) {
       EncodeBucket(*slot, lock);
       continue;
     }
-    NoteCall(*slot);
     ++slot->calls;
     lock.unlock();
     StartCall(*slot);
@@ -191,22 +191,29 @@ void Transfers::NotifyCapacityFreed() {
 }
 
 // Takes the next slice of the server with the least progress among those that may begin. How long
-// the slices of a bucket are is known when it is encoded.
+// the slices of a bucket are is known when it is encoded. Encoding takes long, so what can leave at
+// once leaves before.
 Transfers::Slot* Transfers::NextToSend() {
   Slot* best = nullptr;
+  Slot* to_encode = nullptr;
+  const auto is_before = [&](const Slot* slot, const Slot* other) {
+    return other == nullptr ||
+           windows_.Begun(slot->slice.server) < windows_.Begun(other->slice.server);
+  };
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     const SendQueue& queue = queues_[(first_server_ + i) % queues_.size()];
     if (queue.empty()) continue;
     Slot* slot = by_position_[static_cast<std::size_t>(queue.next())];
-    const int server = slot->slice.server;
     const CallFloats& floats = slot->transfer.floats;
-    if (!StateOf(slot->transfer.header).must_encode &&
-        !windows_.MayBegin(server, queue.next(), floats.out.size_bytes(), floats.in.size_bytes())) {
-      continue;
+    if (StateOf(slot->transfer.header).must_encode) {
+      if (is_before(slot, to_encode)) to_encode = slot;
+    } else if (windows_.MayBegin(slot->slice.server, queue.next(), floats.out.size_bytes(),
+                                 floats.in.size_bytes()) &&
+               is_before(slot, best)) {
+      best = slot;
     }
-    if (best == nullptr || windows_.Begun(server) < windows_.Begun(best->slice.server)) best = slot;
   }
-  if (best == nullptr || StateOf(best->transfer.header).must_encode) return best;
+  if (best == nullptr) return to_encode;
   const int server = best->slice.server;
   SendQueue& queue = queues_[static_cast<std::size_t>(server)];
   const CallFloats& floats = best->transfer.floats;
@@ -234,10 +241,10 @@ void Transfers::EncodeBucket(const Slot& slot, std::unique_lock<std::mutex>& loc
   buckets_[static_cast<std::size_t>(bucket)].must_encode = false;
 }
 
-void Transfers::NoteCall(const Slot& slot) {
+void Transfers::NoteBegin(const Slot& slot) {
   const FrameHeader& header = slot.transfer.header;
   BucketState& bucket = StateOf(header);
-  if (bucket.called++ > 0) return;
+  if (bucket.called_at != Timeline::Clock::time_point{}) return;
   bucket.called_at = Timeline::Clock::now();
   if (!slot.trains()) return;
   timeline_.Add(SpanKind::kQueue, bucket.begun_at, bucket.called_at, header.step, slot.slice.bucket,

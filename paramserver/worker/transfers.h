@@ -99,7 +99,6 @@ class Transfers {
   struct BucketState {
     int under_way = 0;         // slices without a reply
     int encoded = 0;           // slices with a reply that is not decoded yet
-    int called = 0;            // slices given to a link
     bool must_encode = false;  // before its first slice leaves
     Timeline::Clock::time_point begun_at{}, called_at{};
   };
@@ -109,14 +108,14 @@ class Transfers {
   bool AnyQueued() const;
   /// Wakes the thread if there is something that it may be able to begin.
   void NotifyCapacityFreed();
-  /// The slice that leaves next; null: none may. If its bucket must be encoded first, it stays in
-  /// its queue.
+  /// The slice that leaves next. If none may, the first slice of a bucket that must be encoded
+  /// before it leaves; it stays in its queue. Null: there is nothing to do.
   Slot* NextToSend();
   /// Releases `lock` meanwhile.
   void EncodeBucket(const Slot& slot, std::unique_lock<std::mutex>& lock);
   void StartCall(Slot& slot);
-  /// Tells when the first slice of a bucket leaves.
-  void NoteCall(const Slot& slot);
+  /// Tells when a bucket is no longer in the queue. Only the first call for a bucket counts.
+  void NoteBegin(const Slot& slot);
   /// Decodes the slice's reply. Releases `lock` during the decoding.
   void Decode(Slot& slot, std::unique_lock<std::mutex>& lock);
   /// Records the result of a push.

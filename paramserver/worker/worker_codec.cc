@@ -9,6 +9,8 @@
 
 namespace ringside {
 
+static_assert(SlicePlan::kAlignment % EncodingParts::kAlignment == 0);
+
 WorkerCodec::WorkerCodec(const CodecOptions& options, int rank, std::size_t elements,
                          const SlicePlan& slices, Recorder& recorder)
     : plan_(slices),

@@ -17,10 +17,11 @@ namespace ringside {
 /// replies of servers.
 ///
 /// A codec with `EncodingParts` encodes a bucket, as rings do, and its slices are parts of the
-/// encoding. So how buckets are cut changes no bit of a gradient. Any other codec encodes each
-/// slice by itself, which gives the same bits, and the first slice can leave earlier.
+/// encoding. Any other codec encodes each slice by itself, so that the first slice leaves earlier;
+/// slices begin at multiples of `Codec::block`. So how buckets are cut changes no bit.
 ///
-/// Thread safety: one thread calls all functions but the constructor.
+/// Thread safety: one thread encodes and decodes. Another one may call the other functions for a
+/// bucket that is not under way.
 class WorkerCodec {
  public:
   /// `options` must not be those of fp32. `elements`: of all buckets together. Borrows `slices`.

@@ -33,7 +33,7 @@ class CountingLinks : public Links {
 
 /// Connects over Gloo's TCP transport: Gloo frames and times out. Connecting is ours
 /// (peer_connections.h). Every rank listens at the address of `CommOptions`. Both ends first prove
-/// that they know the job's token. The connection is not encrypted.
+/// that they know the members' token. The connection is not encrypted.
 ///
 /// Pairs are in Gloo's synchronous mode: the calling thread reads and writes the sockets itself. So
 /// no message waits for a second thread to wake. The next call on a connection notices that the

@@ -23,16 +23,20 @@ constexpr std::array<std::string_view, 6> kCodecs{"fp16",      "bf16",     "int8
                                                   "topk:0.01", "topk:0.5", "sign"};
 
 // Flags of an input.
-constexpr std::uint8_t kMany = 0xfd;      // all of it: several blocks of top-k, which are slow
+constexpr std::uint8_t kMany = 0xfd;      // all of it: several blocks, which are slow
 constexpr std::uint8_t kRightLength = 2;  // zeros are added, or bytes cut off
-constexpr std::uint8_t kPart = 4;         // unless `kMany`: a part of an encoding, with padding
+
+// In the choice of a codec: what follows is a part of an encoding, with padding.
+constexpr std::uint8_t kPart = 0x80;
 
 constexpr std::size_t kFew = 1024;  // elements; an input without `kMany` has fewer
 
 std::string NameOf(std::size_t choice) { return std::string(kCodecs[choice % kCodecs.size()]); }
 
-/// Whether a codec divides its elements into blocks, which are larger than `kFew`.
-bool HasBlocks(std::size_t choice) { return NameOf(choice).starts_with("topk"); }
+/// Whether a codec divides its elements into blocks, which are not smaller than `kFew`.
+bool HasBlocks(std::size_t choice) {
+  return NameOf(choice).starts_with("topk") || NameOf(choice) == "int8";
+}
 
 std::unique_ptr<Codec> CodecOf(std::size_t choice) {
   CodecOptions options;
@@ -108,8 +112,9 @@ std::vector<std::string> FuzzSeeds() {
       const Encoding whole{bytes, kElements};
       std::vector<std::byte> part(codec->parts()->PartBytes(whole, Codec::kAlignment, size));
       codec->parts()->CopyPart(whole, Codec::kAlignment, size, part);
-      seeds.push_back(name + std::string{static_cast<char>(kPart), static_cast<char>(size), '\0'} +
-                      begin + TextOf(part));
+      seeds.push_back(
+          std::string{static_cast<char>(kPart | choice), '\0', static_cast<char>(size), '\0'} +
+          begin + TextOf(part));
     }
     if (!HasBlocks(choice)) continue;
     seeds.push_back(name + std::string{'\xff', '\xff', '\xff'} + begin + TextOf(bytes));
@@ -122,7 +127,9 @@ std::vector<std::string> FuzzSeeds() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   FuzzInput input(data, size);
-  const std::size_t choice = input.Byte();
+  const std::uint8_t chosen = input.Byte();
+  const bool is_part = (chosen & kPart) != 0;
+  const std::size_t choice = chosen & ~kPart;
   const auto codec = CodecOf(choice);
   const std::uint8_t flags = input.Byte();
   const std::size_t low = input.Byte();
@@ -135,7 +142,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text = input.Rest();
   std::vector<std::byte> bytes(text.size());
   if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
-  if (!many && (flags & kPart) != 0 && codec->parts() != nullptr) {
+  if (is_part && codec->parts() != nullptr) {
     CheckPart(*codec, bytes, elements, begin);
     return 0;
   }

@@ -13,7 +13,7 @@
 namespace ringside {
 
 /// The first bytes in both directions of a connection between a worker and a server (README.md).
-/// Each side shows who it is, and proves that it knows the job's token. The token is not sent. A
+/// Each side shows who it is, and proves that it knows the members' token. The token is not sent. A
 /// value; it borrows nothing. Thread-safe.
 ///
 /// In the proof the ranks of workers come first, then those of servers.

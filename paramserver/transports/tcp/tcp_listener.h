@@ -11,7 +11,7 @@ namespace ringside {
 
 /// Listens for workers over TCP (`ConnectTcpLink`), on a port that the kernel chooses. Each
 /// connection has two threads. Nothing of a request is used before the worker has proved that it
-/// knows the job's token.
+/// knows the members' token.
 std::unique_ptr<Listener> ListenTcp(const TransportEntry& self, const ServerContext& context,
                                     ShardTable& table);
 

@@ -16,6 +16,7 @@
 #include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec_table.h"
 #include "ringside/common/codec/error_feedback.h"
+#include "ringside/common/codec/int8_codec.h"
 #include "ringside/common/codec/top_k_codec.h"
 
 namespace ringside {
@@ -118,9 +119,10 @@ TEST_P(CodecTest, PartsOfAnEncodingHaveItsValues) {
         const std::size_t elements = std::min(size, count - begin);
         const auto expected = std::span(whole).subspan(begin, elements);
         if (codec->parts() == nullptr) {
-          // Each element is encoded by itself.
-          ASSERT_TRUE(std::ranges::equal(
-              RoundTrip(*codec, std::span(values).subspan(begin, elements)), expected));
+          if (size % codec->block() != 0) break;
+          const auto piece =
+              Encode(*codec, std::span(values).subspan(begin, elements), {.offset = begin});
+          ASSERT_TRUE(std::ranges::equal(Decode(*codec, piece, elements), expected));
           continue;
         }
         std::vector<std::byte> part = PartOf(*codec, {bytes, count}, begin, elements);
@@ -243,7 +245,7 @@ TEST(CodecTest, WireBytesAreThoseOfTheEncoding) {
   constexpr std::size_t kMany = 1'000'000;
   EXPECT_EQ(WireBytes(OptionsOf("fp32"), kMany), 4 * kMany);
   EXPECT_EQ(WireBytes(OptionsOf("fp16"), kMany), 2 * kMany);
-  EXPECT_EQ(WireBytes(OptionsOf("int8"), kMany), kMany + 4);
+  EXPECT_EQ(WireBytes(OptionsOf("int8"), kMany), kMany + std::size_t{977} * 4);
   EXPECT_EQ(WireBytes(OptionsOf("sign"), kMany), kMany / 8 + 4);
   EXPECT_EQ(WireBytes(OptionsOf("topk:0.01"), kMany), std::size_t{16} * 4 + kMany / 100 * 6);
   EXPECT_EQ(WireBytes(OptionsOf("powersgd:4"), kMany), std::size_t{2} * 1000 * 4 * 4);
@@ -287,11 +289,12 @@ TEST(Int8CodecTest, MultiplesOfTheScaleAreExact) {
 TEST(Int8CodecTest, RoundsToANeighbourAndIsRightOnAverage) {
   constexpr std::size_t kDraws = 20'000;
   std::vector<float> values(kDraws, 0.3F);
-  values[0] = 127;  // the scale is 1
+  for (std::size_t i = 0; i < kDraws; i += Int8Codec::kBlock) values[i] = 127;  // scales are 1
   const auto codec = BareCodec("int8");
   const std::vector<float> decoded = RoundTrip(*codec, values);
   double sum = 0;
-  for (std::size_t i = 1; i < kDraws; ++i) {
+  for (std::size_t i = 0; i < kDraws; ++i) {
+    if (values[i] == 127) continue;
     ASSERT_TRUE(decoded[i] == 0.0F || decoded[i] == 1.0F);
     sum += static_cast<double>(decoded[i]);
   }
@@ -304,6 +307,24 @@ TEST(Int8CodecTest, RanksAndStepsRoundDifferently) {
   EXPECT_NE(bytes, Encode(*BareCodec("int8", 1), values, {.step = 1}));
   EXPECT_NE(bytes, Encode(*BareCodec("int8", 0), values, {.step = 2}));
   EXPECT_NE(bytes, Encode(*BareCodec("int8", 0), values, {.offset = 64, .step = 1}));
+}
+
+// One large value does not make all of a bucket coarse.
+TEST(Int8CodecTest, EveryBlockHasItsOwnScale) {
+  constexpr std::size_t kBlock = Int8Codec::kBlock;
+  std::vector<float> values = RandomValues(3 * kBlock + 1);
+  values[kBlock + 7] = 1e6F;
+  const std::vector<float> decoded = RoundTrip(*BareCodec("int8"), values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_coarse = i / kBlock == 1;
+    ASSERT_NEAR(decoded[i], values[i], is_coarse ? 1e6F / 127 : 5e-2F / 127) << i;
+  }
+  EXPECT_EQ(decoded.back(), values.back()) << "alone in its block";
+  values[kBlock + 7] = std::nanf("");
+  const std::vector<float> damaged = RoundTrip(*BareCodec("int8"), values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ASSERT_EQ(std::isnan(damaged[i]), i / kBlock == 1) << i;
+  }
 }
 
 TEST(Int8CodecTest, AValueThatIsNotFiniteMakesAllOfThemNaN) {
