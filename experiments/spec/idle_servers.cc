@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ringside/common/codec/codec.h"
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/bucket_sizes.h"
 #include "ringside/experiments/spec/catalog.h"
