@@ -150,9 +150,10 @@ INSTANTIATE_TEST_SUITE_P(Codecs, TcpAllocationTest,
                            return codec.param.substr(0, codec.param.find(':'));
                          });
 
-// The gradients of all steps are equal, so slices of topk have the same lengths in all of them.
+// Slices of topk have other lengths in each step, so they are left out (transports/README.md).
 TEST_P(TcpAllocationTest, AStepAllocatesNothing) {
   for (const int slice_kib : {0, 1}) {
+    if (slice_kib > 0 && GetParam().starts_with("topk")) continue;
     int further_buffers = 0;
     RunSteps({.transport = "tcp", .codec = GetParam(), .slice_kib = slice_kib},
              [&](const std::function<void()>& step) {

@@ -73,8 +73,8 @@ TEST(StudyFindings, CallUnderTwoPercentWithASingleRunATie) {
             "only, no interval: 1 run)");
   EXPECT_EQ(table.verdict.winner, "neither");
   EXPECT_EQ(table.verdict.sentence,
-            "The best ring and the best parameter server tie within 2 % with 4 workers; points "
-            "only: with fewer than five runs there is no interval.");
+            "The best ring and the best parameter server tie within 2 % with 4 workers. These "
+            "are points only: with fewer than five runs there is no interval.");
   EXPECT_EQ(RenderJson(table)["findings"][0]["tie"], true);
   EXPECT_EQ(RenderJson(table)["pairs"][0]["tie"], true);
 }

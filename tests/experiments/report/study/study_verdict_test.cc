@@ -266,7 +266,7 @@ TEST(StudyVerdict, SayOnceWhatPlacesShare) {
   EXPECT_THAT(
       verdict.sentence,
       ::testing::StartsWith("The best ring is 1.25x as fast as the best parameter server in "
-                            "all 3 comparisons; sure"));
+                            "all 3 comparisons. This is sure: "));
   EXPECT_THAT(verdict.details,
               ElementsAre("The best ring is faster than the best parameter server with 4 workers "
                           "(1.25x), model profile:vgg16; and with 2 (1.25x) and 4 (1.25x) workers, "
