@@ -92,7 +92,7 @@ void EmulatedNetwork::ReadConnections() {
       ++ends;
     }
   }
-  const std::int64_t most = connected() ? record_["connections"]["ends"].get<std::int64_t>() : 0;
+  const std::int64_t most = Connected() ? record_["connections"]["ends"].get<std::int64_t>() : 0;
   if (ends <= most) return;
   record_["connections"] = {{"ends", ends}, {"congestion_control", plan.spec.congestion}};
 }
@@ -103,7 +103,7 @@ void EmulatedNetwork::WatchConnections(bool stepping) {
   if (!first_steps && now < next_reading_) return;
   stepping_ = stepping;
   ReadConnections();
-  if (!seldom_from_ && (connected() || stepping)) seldom_from_ = now + kStart;
+  if (!seldom_from_ && (Connected() || stepping)) seldom_from_ = now + kStart;
   const bool seldom = seldom_from_ && now > *seldom_from_;
   next_reading_ = now + (seldom ? kSeldomInterval : kReadingInterval);
 }

@@ -65,7 +65,7 @@ class EmulatedNetwork {
 
   int HostOf(const Member& who) const;
   /// Whether any connections were seen.
-  bool connected() const { return !record_.at("connections").is_null(); }
+  bool Connected() const { return !record_.at("connections").is_null(); }
 
   const Lab lab_;
   nlohmann::json record_;

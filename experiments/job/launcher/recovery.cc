@@ -102,7 +102,7 @@ class Recovery {
         options_(options),
         last_follows_(options.another_follows),
         run_(run),
-        found_(WrittenAt(checkpoints())),
+        found_(WrittenAt(CheckpointsDir())),
         own_console_(Console::ForStandardError(options.show_progress)),
         console_(options.console != nullptr ? *options.console : own_console_) {}
 
@@ -124,7 +124,7 @@ class Recovery {
     return std::chrono::duration<double>(duration).count();
   }
 
-  std::string checkpoints() const { return options_.bundle_dir + "/checkpoints"; }
+  std::string CheckpointsDir() const { return options_.bundle_dir + "/checkpoints"; }
 
   bool IsLast() const { return options_.generation >= options_.recovery.max_restarts; }
 
@@ -158,8 +158,8 @@ class Recovery {
     options_.time_used_s += failed.seconds;
     ++options_.generation;
     // The run may have gone back to an older checkpoint. Until its first save there are newer ones.
-    const bool saved = WrittenAt(checkpoints()) != found_;
-    options_.resume = saved ? FindCheckpointFolder(checkpoints()) : "";
+    const bool saved = WrittenAt(CheckpointsDir()) != found_;
+    options_.resume = saved ? FindCheckpointFolder(CheckpointsDir()) : "";
     spec_ = std::move(next);
     options_.origin.asked = asked_;
     console_.EndProgress();
