@@ -88,7 +88,7 @@ class WorkerRun {
  private:
   MemberResult TrainAndReport() {
     process_.Tell([board = recorder_.shared_activity()] { return board->Get(); });
-    if (update_) AgreeOnProgram();
+    if (update_) AgreeOnProgram(*update_);
     RefuseIdleServers();
     model_->Bind(space_, plan_);
     NoteSharedGpus();
@@ -163,9 +163,8 @@ class WorkerRun {
     return options;
   }
 
-  void AgreeOnProgram() {
+  void AgreeOnProgram(ModelUpdate update) {
     AgreeOnTensors(process_.client(), setup_.world.rank, model_->Tensors());
-    ModelUpdate update = *update_;
     update.optimizer = optimizer_options_;
     AgreeOnUpdate(process_.client(), setup_.world.rank, update);
   }

@@ -318,7 +318,8 @@ bool ShardServer::HasHad(const PushInfo& push) const {
 
 std::optional<Refusal> ShardServer::Expired(Deadline::Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  if (const LastPush* gone = FirstGone(); gone != nullptr && gone->gone_at->at() <= now) {
+  if (const LastPush* gone = FirstGone();
+      gone != nullptr && gone->gone_at && gone->gone_at->at() <= now) {
     const std::string worker = WorkerList({gone->push.worker});
     return Refusal{RefusalCode::kAborted,
                    worker + " is gone: it left while its push of bucket " +
@@ -340,9 +341,13 @@ std::optional<Refusal> ShardServer::Expired(Deadline::Clock::time_point now) {
 
 const ShardServer::LastPush* ShardServer::FirstGone() const {
   const LastPush* first = nullptr;
+  auto earliest = Deadline::Clock::time_point::max();
   for (const std::optional<LastPush>& last : last_) {
     if (!last || !last->gone_at) continue;
-    if (first == nullptr || last->gone_at->at() < first->gone_at->at()) first = &*last;
+    const Deadline::Clock::time_point at = last->gone_at->at();
+    if (first != nullptr && at >= earliest) continue;
+    first = &*last;
+    earliest = at;
   }
   return first;
 }

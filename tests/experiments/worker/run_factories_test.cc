@@ -77,7 +77,7 @@ TEST(LargestMessageBytes, IsThatOfTheLargestBucketEncoded) {
         BucketPlan(tensors, {.target_bytes = bucket_bytes, .first_bytes = bucket_bytes})));
   };
   EXPECT_EQ(limit(4 * kMi), 64 * kMi) << "a plan may be longer than a bucket";
-  EXPECT_EQ(limit(0), 2 * 4 * 60 * kMi + 1024) << "a bucket is a tensor";
+  EXPECT_EQ(limit(0), 480 * kMi + 1024) << "a bucket is a tensor";
   const std::array huge{TensorSpec{"huge", 600 * kMi}};
   EXPECT_EQ(LargestMessageBytes(BucketPlan(huge, {.target_bytes = 0, .first_bytes = 0})),
             std::numeric_limits<int>::max());
