@@ -99,6 +99,11 @@ std::size_t Int8Codec::EncodedBytes(std::size_t elements) const {
 void Int8Codec::Encode(std::span<const float> values, const GradientPosition& place,
                        std::span<std::byte> out) {
   std::uint64_t offset = place.offset;
+  const auto key_at = [&](std::uint64_t at) {
+    return RandomKey::Of({seed_, static_cast<std::uint64_t>(rank_),
+                          static_cast<std::uint64_t>(place.step), at >> 32});
+  };
+  RandomKey key = key_at(offset);
   while (!values.empty()) {
     const std::span<const float> block = values.first(std::min(values.size(), kBlock));
     if (block.size() == 1) {
@@ -109,11 +114,10 @@ void Int8Codec::Encode(std::span<const float> values, const GradientPosition& pl
     const float scale =
         std::isfinite(largest) ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
     StoreFloat(out.data(), scale);
-    const RandomKey key = RandomKey::Of({seed_, static_cast<std::uint64_t>(rank_),
-                                         static_cast<std::uint64_t>(place.step), offset >> 32});
     // If all values are zero, or round to zero, every quotient would be 0 / 0.
     Quantise(block.data(), reinterpret_cast<std::int8_t*>(out.data() + kHeader), block.size(),
              scale == 0 ? 1 : scale, key, static_cast<std::uint32_t>(offset));
+    if ((offset + block.size()) >> 32 != offset >> 32) key = key_at(offset + block.size());
     offset += block.size();
     values = values.subspan(block.size());
     out = out.subspan(BlockBytes(block.size()));
