@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 namespace ringside {
 namespace {
@@ -35,6 +36,12 @@ std::string Printable(std::string_view text) {
     }
   }
   return printable;
+}
+
+std::string ValidUtf8(std::string_view text) {
+  using nlohmann::json;
+  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  return json::parse(quoted).get<std::string>();
 }
 
 }  // namespace ringside

@@ -17,6 +17,10 @@ namespace ringside {
 /// control characters (U+0080 to U+009F).
 std::string Printable(std::string_view text);
 
+/// The text with every invalid byte sequence replaced by U+FFFD, as JSON and Protocol Buffers need
+/// it.
+std::string ValidUtf8(std::string_view text);
+
 /// Prints a message to a terminal or a file, made `Printable` with all that is in it. For texts
 /// with colours use `Printable` for the parts.
 template <typename... Args>

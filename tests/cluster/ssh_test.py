@@ -19,6 +19,8 @@ WITH_FAULTS = os.environ["RINGSIDE_WITH_FAULTS"]
 MODEL = ["--model", "mlp", "--data", "digits", "--hidden", "64,64", "--bucket-mb", "0.0078125", "--steps", "20", "--eval-every", "20"]
 # For the executable with faults, which has no libtorch, and for runs that somebody ends.
 ENDLESS = ["--model", "profile:mobilenet-v2", "--compute-ms", "5", "--steps", "100000"]
+LEASE_S = 4.75  # of every process
+END_S = 10  # At most so long after the decision the launcher has ended, on a busy machine.
 
 
 class Ssh(unittest.TestCase):
@@ -52,15 +54,29 @@ class Ssh(unittest.TestCase):
 
     def kinds_of_processes(self, host):
         """What the processes of Ringside in a host's namespace are: "agent", "server", "train", "worker", or of `bench`."""
-        kinds = []
-        for pid in self.hosts.pids(host):
-            try:
-                words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
-            except OSError:
-                continue  # it has ended
-            if words[0] == RINGSIDE:
-                kinds.append(words[1])
-        return sorted(kinds)
+        words = [self.words_of(pid) for pid in self.hosts.pids(host)]
+        return sorted(own[1] for own in words if own[0] == RINGSIDE)
+
+    @staticmethod
+    def words_of(pid):
+        """The command of a process; [""] if it has ended."""
+        try:
+            return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            return [""]
+
+    def wait_for(self, what, holds, limit_s=60):
+        end = time.monotonic() + limit_s
+        while not holds():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.05)
+
+    def wait_for_kinds(self, host, kinds):
+        self.wait_for(kinds, lambda: self.kinds_of_processes(host) == kinds)
+
+    def wait_until_all_have_ended(self, host):
+        """Ours. Nobody can tell a host that is cut off to end. mpirun's daemon there waits for TCP to give up."""
+        self.wait_for("the end of the processes", lambda: not self.kinds_of_processes(host), limit_s=30)
 
     def expect_nothing_left(self):
         end = time.monotonic() + 20
@@ -70,10 +86,7 @@ class Ssh(unittest.TestCase):
 
     def wait_for_a_step(self):
         metrics = self.folder / "run" / "metrics.jsonl"
-        end = time.monotonic() + 60
-        while not metrics.exists() or metrics.read_text().count("\n") < 4:
-            self.assertLess(time.monotonic(), end, "no step was made")
-            time.sleep(0.05)
+        self.wait_for("a step", lambda: metrics.exists() and metrics.read_text().count("\n") >= 4)
 
     def alone(self, *flags):
         out = self.folder / "alone"
@@ -98,10 +111,7 @@ class Ssh(unittest.TestCase):
 
     def test_bench_and_verify(self):
         process = self.start("--strategy", "ring", "--workers", "4", "-b", "1MiB", "-e", "1MiB", "-n", "4000", "-w", "1", what="bench")
-        end = time.monotonic() + 60
-        while self.kinds_of_processes(1) != ["agent", "agent", "bench-worker", "bench-worker"]:
-            self.assertLess(time.monotonic(), end, [self.kinds_of_processes(host) for host in (0, 1)])
-            time.sleep(0.02)
+        self.wait_for_kinds(1, ["agent", "agent", "bench-worker", "bench-worker"])
         process.send_signal(signal.SIGINT)
         self.finish(process, expects=130)
         text = self.finish(self.start("--strategy", "ring,ps-sync", "--workers", "4", "--servers", "colocated", "-b", "64KiB",
@@ -228,11 +238,35 @@ class Ssh(unittest.TestCase):
         self.hosts.cut()
         text = self.finish(process, expects=1, timeout=60)
         self.assertRegex(text, r"worker [23]|agent of rank [23]")
-        # Nobody can tell them there. mpirun's daemon waits for TCP to give up, and is none of ours.
-        end = time.monotonic() + 30
-        while kinds := self.kinds_of_processes(1):
-            self.assertLess(time.monotonic(), end, kinds)
-            time.sleep(0.1)
+        self.wait_until_all_have_ended(1)
+
+    def test_a_host_is_found_cut_off_while_its_links_are_idle(self):
+        """A step takes a minute, and until its end only heartbeats cross the wire."""
+        process = self.start("--strategy", "ring", "--workers", "2", "--model", "profile:mobilenet-v2", "--compute-ms", "60000",
+                             "--steps", "3", hosts=f"{ADDRESSES[0]}\n{ADDRESSES[1]}\n")
+        self.wait_for_kinds(1, ["agent", "worker"])
+        time.sleep(8)  # Both have joined, and nothing of the start is on its way.
+        self.hosts.cut()
+        cut = time.monotonic()
+        self.finish(process, expects=1, timeout=60)
+        self.assertLess(time.monotonic() - cut, LEASE_S + END_S)
+        failure = self.summary()["failure"]
+        self.assertEqual((failure["kind"], failure["member"]), ("lost", "worker 1"), self.summary()["error"])
+        self.wait_until_all_have_ended(1)
+
+    def test_a_suspended_launcher_is_missed_with_its_host(self):
+        """Its processes on the other host wait for it while it is suspended. When nothing of its host arrives, they end."""
+        process = self.start("--strategy", "ring", "--workers", "2", *ENDLESS, hosts=f"{ADDRESSES[1]} slots=2\n")
+        self.wait_for_a_step()
+        launcher = next(pid for pid in self.hosts.pids(0) if self.words_of(pid)[:2] == [RINGSIDE, "train"])
+        os.kill(launcher, signal.SIGTSTP)
+        self.wait_for("the launcher's sleep", lambda: "\nState:\tT" in pathlib.Path(f"/proc/{launcher}/status").read_text())
+        time.sleep(2 * LEASE_S)
+        self.assertEqual(self.kinds_of_processes(1), ["agent", "agent", "worker", "worker"])
+        self.hosts.cut()
+        self.wait_until_all_have_ended(1)
+        os.kill(launcher, signal.SIGCONT)
+        self.finish(process, expects=1, timeout=60)
 
     def test_a_host_without_sshd_is_named(self):
         self.hosts.sshd.terminate()

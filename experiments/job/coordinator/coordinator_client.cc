@@ -4,7 +4,9 @@
 #include <poll.h>
 
 #include <cerrno>
+#include <limits>
 
+#include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/base/errors.h"
 #include "ringside/common/base/file_descriptor.h"
 #include "ringside/common/security/handshake_mac.h"
@@ -13,6 +15,7 @@
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
 #include "ringside/experiments/job/coordinator/grpc_lifetime.h"
+#include "ringside/experiments/text/printable.h"
 #include "ringside/paramserver/transports/tls/tls_credentials.h"
 #include "ringside/paramserver/transports/tls/tls_probe.h"
 
@@ -25,12 +28,23 @@ constexpr int kClockExchanges = 16;
 constexpr int kConnectMs = 1'000;
 constexpr int kTlsConnectMs = 5'000;
 constexpr int kProbeMs = 100;
+// gRPC's questions, one in 25 days. The program of a suspended coordinator answers none.
+constexpr int kHardlyEverMs = std::numeric_limits<int>::max() - 1;
+// The kernel of a suspended coordinator still acknowledges beats. Without its host, TCP alone would
+// go on for a quarter of an hour.
+constexpr std::chrono::milliseconds kAcknowledgeWithin{10'000};
 constexpr std::size_t kMaxMessageTextBytes = 64 << 10;
 
 // The clock is monotonic, so changing the wall clock ends no call.
 gpr_timespec At(const Deadline& deadline) {
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                       gpr_time_from_millis(deadline.remaining().count(), GPR_TIMESPAN));
+}
+
+/// A text without its end if it is too long. A message with invalid UTF-8 would be refused as a
+/// whole.
+std::string MessageText(std::string_view text) {
+  return ValidUtf8(text.substr(0, kMaxMessageTextBytes));
 }
 
 std::string Reason(const grpc::Status& status) {
@@ -92,6 +106,10 @@ CoordinatorClient::CoordinatorClient(const Options& options)
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, UsesTls() ? kTlsConnectMs : kConnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
+  // With questions, gRPC also makes their time limit TCP's own (TCP_USER_TIMEOUT).
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kHardlyEverMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                   static_cast<int>(DilatedClock::ToMachine(kAcknowledgeWithin).count()));
   impl_->stub = job::CoordinatorService::NewStub(
       grpc::CreateCustomChannel(options_.target,
                                 UsesTls() ? MakeTlsChannelCredentials(TlsFiles(options_.tls))
@@ -238,8 +256,8 @@ void CoordinatorClient::Fail(const FailureReason& reason) {
   job::FailRequest request;
   ToMessage(impl_->ticket, request.mutable_member());
   request.set_kind(ToMessage(reason.kind));
-  request.set_message(reason.message.substr(0, kMaxMessageTextBytes));
-  request.set_accused(reason.accused.substr(0, kMaxMessageTextBytes));
+  request.set_message(MessageText(reason.message));
+  request.set_accused(MessageText(reason.accused));
   job::Empty reply;
   impl_->Run(options_, "reporting a failure", Deadline::After(options_.reconnect_time), true,
              [&](grpc::ClientContext& context) {
@@ -251,9 +269,9 @@ void CoordinatorClient::ReportChildExit(const ChildExit& exit, const Deadline& d
   job::FailRequest request;
   ToMessage(impl_->ticket, request.mutable_member());
   request.set_kind(ToMessage(exit.kind));
-  request.set_message(exit.message);
+  request.set_message(MessageText(exit.message));
   request.set_exit_code(exit.code);
-  request.set_last_line(exit.last_line);
+  request.set_last_line(MessageText(exit.last_line));
   job::Empty reply;
   impl_->Run(options_, "reporting the end of its worker", deadline, false,
              [&](grpc::ClientContext& context) {

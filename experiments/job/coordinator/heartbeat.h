@@ -42,8 +42,9 @@ struct HeartbeatEnd {
 /// thread, when the job has failed, or the coordinator has ended or not answered for a whole lease.
 /// It has ended if it answers no more and its address refuses connections. A lease does not pass
 /// while this process is stopped. After the coordinator said that it will be suspended, its silence
-/// counts only from its next answer on; a broken connection still counts, and so does silence in
-/// other calls, at the start and the end of a process. Rows whose answer did not come are sent
+/// counts only from its next answer on; a broken connection still counts, and so does a host that
+/// acknowledges nothing for ten seconds, and silence in other calls, at the start and the end of a
+/// process. Rows whose answer did not come are sent
 /// again. Owns its thread, borrows the rest.
 class Heartbeat {
  public:

@@ -121,8 +121,10 @@ TEST_P(PartitionTest, TheRankThatIsCutOffIsTheOneThatIsNamed) {
 INSTANTIATE_TEST_SUITE_P(Strategies, PartitionTest,
                          ::testing::Values(Cut{"ring", 4}, Cut{"ring", 2}, Cut{"auto", 4},
                                            Cut{"recursive-doubling", 4}, Cut{"halving-doubling", 4},
-                                           Cut{"local-sgd", 3}, Cut{"hierarchical", 4},
-                                           Cut{"ps-sync", 3, false}, Cut{"ps-async", 3, false}),
+                                           Cut{"tree", 4}, Cut{"local-sgd", 3}, Cut{"diloco", 3},
+                                           Cut{"hierarchical", 4}, Cut{"mixed", 3, false},
+                                           Cut{"ps-sync", 3, false}, Cut{"ps-async", 3, false},
+                                           Cut{"ps-ssp", 3, false}, Cut{"ps-backup", 3, false}),
                          [](const auto& cut) {
                            std::string name = cut.param.strategy;
                            std::erase(name, '-');

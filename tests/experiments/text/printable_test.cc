@@ -29,6 +29,16 @@ TEST(Printable, ShowsControlCharacters) {
   EXPECT_EQ(Printable("cut \xc2"), "cut \xc2");
 }
 
+TEST(ValidUtf8, ReplacesWhatIsInvalidAndLeavesTheRest) {
+  EXPECT_EQ(ValidUtf8("Grüße, 漢字\n"), "Grüße, 漢字\n");
+  EXPECT_EQ(ValidUtf8("cut \xc3"), "cut \xef\xbf\xbd");
+  EXPECT_EQ(ValidUtf8("a\xff"
+                      "b"),
+            "a\xef\xbf\xbd"
+            "b");
+  EXPECT_EQ(ValidUtf8(""), "");
+}
+
 TEST(PrintText, MakesTheWholeTextPrintable) {
   ::testing::internal::CaptureStdout();
   PrintText(stdout, "{}: {}\n", "run\033[2J", 7);

@@ -334,6 +334,24 @@ TEST_F(CoordinatorTest, ReportsAndFailuresArrive) {
   EXPECT_EQ(job_state_.failures()[0].kind, FailureKind::kDiverged);
 }
 
+// A message that is refused as a whole would make an early exit of it, which a restart may mend.
+TEST_F(CoordinatorTest, AFailureKeepsItsKindWhateverTheBytesOfItsMessage) {
+  constexpr std::size_t kTooMany = 1 << 20;
+  CoordinatorClient client = MakeClient(token_);
+  client.Join(Request(Role::kWorker, 0), Soon());
+  std::string cut_in_a_character("x");
+  while (cut_in_a_character.size() < kTooMany) cut_in_a_character.append("ü");
+  for (const std::string& message : {std::string("a file \xff"), cut_in_a_character}) {
+    client.Fail({FailureKind::kProgram, message, message});
+  }
+  const std::vector<Failure> failures = job_state_.failures();
+  ASSERT_EQ(failures.size(), 2U);
+  EXPECT_EQ(failures[0].kind, FailureKind::kProgram);
+  EXPECT_EQ(failures[0].message, "a file \xef\xbf\xbd");
+  EXPECT_EQ(failures[1].kind, FailureKind::kProgram);
+  EXPECT_LT(failures[1].message.size(), kTooMany / 8);
+}
+
 TEST_F(CoordinatorTest, AFailureIsToldOnceTheBrokenConnectionIsMadeAgain) {
   // Another process may take a port meanwhile, but not this path.
   const TemporaryDirectory directory;
