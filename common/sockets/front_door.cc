@@ -31,6 +31,7 @@ constexpr std::string_view kTlsHandshake = "\x16\x03";
 constexpr rlim_t kShare = 8;
 constexpr rlim_t kFewest = 8;
 constexpr rlim_t kMost = 128;
+constexpr rlim_t kMostStrangers = 1024;
 
 rlim_t Descriptors() {
   rlimit limit{};
@@ -91,8 +92,8 @@ WaitingRoom::Judge BeginsAsTls() {
   return [](Visitor& visitor) { return JudgeStart(visitor, kTlsHandshake); };
 }
 
-std::size_t HalfOfAllDescriptors() {
-  return static_cast<std::size_t>(std::max(Descriptors() / 2, kFewest));
+std::size_t MostStrangers() {
+  return static_cast<std::size_t>(std::clamp(Descriptors() / 2, kFewest, kMostStrangers));
 }
 
 FrontDoor::FrontDoor(const std::string& address, int port, WaitingRoom::Judge judge, Admit admit,

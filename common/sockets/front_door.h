@@ -68,8 +68,9 @@ class FrontDoor {
   std::thread thread_;            // last: it uses everything above
 };
 
-/// Half of the descriptors that this process may have: the most connections of strangers.
-std::size_t HalfOfAllDescriptors();
+/// The most connections of strangers: half of the descriptors that this process may have, and at
+/// most 1,024, because what reads them takes memory for each.
+std::size_t MostStrangers();
 
 /// Judges that admit a connection that begins as every client of the protocol does. They wait for
 /// the whole beginning, and leave the bytes to gRPC.

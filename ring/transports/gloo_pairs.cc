@@ -89,8 +89,9 @@ class AdoptedPair : public tcp::Pair {
 };
 
 /// The kernel rounds such a time up by as much as an eighth, because its timers become coarser with
-/// their length. So a ninth less is asked for, and an operation ends at most a ninth before its
-/// limit, and never after it.
+/// their length. So a ninth less is asked for, and a silent peer is given up at most a ninth before
+/// the limit, and never after it. A peer that sends a little at a time is slow, not silent: each of
+/// its bytes begins the time anew.
 void SetTimeouts(int file, std::chrono::milliseconds timeout) {
   const std::chrono::milliseconds asked = timeout - timeout / 9;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(asked);

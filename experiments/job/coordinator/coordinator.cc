@@ -318,7 +318,7 @@ std::unique_ptr<FrontDoor> Coordinator::Impl::MakeDoor(const Options& options) {
   // A member has one connection, and an agent of its host may have another.
   const std::size_t members = 2 * static_cast<std::size_t>(job_state->members());
   const std::size_t most = options.most_connections == 0
-                               ? std::max(HalfOfAllDescriptors(), members + kSpareConnections)
+                               ? std::max(MostStrangers(), members + kSpareConnections)
                                : options.most_connections;
   return std::make_unique<FrontDoor>(options.address, options.port, judge, admit,
                                      FrontDoor::Options{.most_admitted = most});

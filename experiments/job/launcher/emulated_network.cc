@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <string_view>
 
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/lab/calibration.h"
@@ -18,17 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "network-";
 constexpr std::chrono::milliseconds kReadingInterval{100};
 // Connections are made while a job starts. Later ones are rare, and reading takes processor time.
 constexpr std::chrono::seconds kStart{2};
 constexpr std::chrono::seconds kSeldomInterval{5};
 
 /// Returns a new path, because another job of this process may have a socket too.
-std::string NewPath(const std::string& directory) {
+std::string NewPath(const std::string& directory, const std::string& prefix) {
   for (int number = 0;; ++number) {
-    std::string path = directory + "/" + std::string(kPrefix) + std::to_string(::getpid()) + "-" +
-                       std::to_string(number);
+    std::string path = fmt::format("{}/{}{}-{}", directory, prefix, ::getpid(), number);
     if (!fs::exists(path)) return path;
   }
 }
@@ -46,8 +43,9 @@ std::string NewPath(const std::string& directory) {
 
 SocketFile::SocketFile(const Environment& environment) {
   const std::string directory = PrivateDirectory(environment);
-  RemoveLeftovers(directory, kPrefix);
-  path_ = NewPath(directory);
+  const std::string prefix = fmt::format("network-{}-", ProcessNamespace());
+  RemoveLeftovers(directory, prefix);
+  path_ = NewPath(directory, prefix);
   if (path_.size() >= sizeof(sockaddr_un::sun_path)) {
     throw ConfigError(path_ + ": too long for a socket; set XDG_RUNTIME_DIR to a shorter one");
   }

@@ -48,7 +48,7 @@ class ExternallyLaunchedRank {
         throw ConfigError("RINGSIDE_TOKEN_FILE needs MASTER_ADDR and MASTER_PORT: where rank 0 is");
       }
       // The token goes there, whatever the own address is.
-      if (!hosts()) RequireProtectedNetwork(spec, options, ResolveHost(ranks.master_address));
+      if (!hosts()) RequireProtectedNetwork(spec, options, MasterAddress());
     }
   }
 
@@ -159,16 +159,23 @@ class ExternallyLaunchedRank {
     }
   }
 
+  /// Looked up once. Another answer to the same question might lead the token elsewhere than what
+  /// was checked.
+  const std::string& MasterAddress() const {
+    if (master_address_.empty()) master_address_ = ResolveHost(ranks_.master_address);
+    return master_address_;
+  }
+
   std::string OwnAddress() const {
     if (options_.address_given || ranks_.master_address.empty()) return options_.address;
-    const std::string master = ResolveHost(ranks_.master_address);
+    const std::string& master = MasterAddress();
     if (IsLoopback(master)) return options_.address;
     return ranks_.hosts() ? master : SourceAddressTowards(master);
   }
 
   RendezvousInfo Rendezvous(const Deadline& deadline) const {
     if (!token_) return RendezvousFile::Wait(environment_, ranks_.job_key, deadline);
-    const std::string master = ResolveHost(ranks_.master_address);
+    const std::string& master = MasterAddress();
     const bool ipv6 = master.find(':') != std::string::npos;
     return {fmt::format("{}{}{}:{}", ipv6 ? "[" : "", master, ipv6 ? "]" : "", ranks_.master_port),
             *token_};
@@ -195,7 +202,8 @@ class ExternallyLaunchedRank {
   const RankEnvironment& ranks_;
   const Environment& environment_;
   std::string address_;
-  std::optional<std::string> token_;  // from RINGSIDE_TOKEN_FILE
+  mutable std::string master_address_;  // empty until it is asked for
+  std::optional<std::string> token_;    // from RINGSIDE_TOKEN_FILE
 };
 
 }  // namespace

@@ -133,6 +133,16 @@ class Recovery {
     return NextSpec(spec_, options_.recovery.on_failure, outcome);
   }
 
+  /// Whether a checkpoint is there that was not, or was written again. The first save removes
+  /// newer ones before it, which tells nothing of those that stay.
+  bool HasSaved() const {
+    const auto now = WrittenAt(CheckpointsDir());
+    return std::ranges::any_of(now, [this](const auto& checkpoint) {
+      const auto before = found_.find(checkpoint.first);
+      return before == found_.end() || before->second != checkpoint.second;
+    });
+  }
+
   JobOutcome RunOneGeneration() {
     options_.another_follows = last_follows_;
     if (!IsLast()) {
@@ -158,8 +168,7 @@ class Recovery {
     options_.time_used_s += failed.seconds;
     ++options_.generation;
     // The run may have gone back to an older checkpoint. Until its first save there are newer ones.
-    const bool saved = WrittenAt(CheckpointsDir()) != found_;
-    options_.resume = saved ? FindCheckpointFolder(CheckpointsDir()) : "";
+    options_.resume = HasSaved() ? FindCheckpointFolder(CheckpointsDir()) : "";
     spec_ = std::move(next);
     options_.origin.asked = asked_;
     console_.EndProgress();

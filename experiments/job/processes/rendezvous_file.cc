@@ -57,10 +57,12 @@ std::string StartTime(pid_t pid) {
 struct Published {
   RendezvousInfo rendezvous;
   pid_t pid = -1;
+  std::string start;
+  std::string process_namespace;
 };
 
-/// Reads what a live process has published; returns nothing for a damaged file.
-std::optional<Published> ReadLive(const std::string& path) {
+/// Returns nothing for a damaged file.
+std::optional<Published> Read(const std::string& path) {
   const auto content = ReadPrivateFile(path, kMaxFileBytes);
   if (!content) return std::nullopt;
   const auto json = nlohmann::json::parse(*content, nullptr, false);
@@ -68,13 +70,26 @@ std::optional<Published> ReadLive(const std::string& path) {
   try {
     const auto pid = IntegerOf<pid_t>(json.value("pid", nlohmann::json()));
     if (!pid) return std::nullopt;
-    Published published{{json.value("target", ""), json.value("token", "")}, *pid};
-    const std::string start = json.value("start", "");
-    if (start.empty() || StartTime(*pid) != start) return std::nullopt;
-    return published;
+    return Published{{json.value("target", ""), json.value("token", "")},
+                     *pid,
+                     json.value("start", ""),
+                     json.value("pid_namespace", "")};
   } catch (const nlohmann::json::exception&) {  // a value of another type
     return std::nullopt;
   }
+}
+
+/// Whether this process can see the one that has published it.
+bool IsAlive(const Published& published) {
+  return published.process_namespace == ProcessNamespace() && !published.start.empty() &&
+         StartTime(published.pid) == published.start;
+}
+
+/// What a live process has published.
+std::optional<Published> ReadLive(const std::string& path) {
+  std::optional<Published> published = Read(path);
+  if (published && !IsAlive(*published)) published.reset();
+  return published;
 }
 
 /// The directory, locked until the descriptor is closed. Without a lock in time there is none; then
@@ -91,7 +106,10 @@ FileDescriptor LockOf(const std::string& directory) {
 
 bool IsDead(const std::string& path) {
   try {
-    return !ReadLive(path);
+    const std::optional<Published> published = Read(path);
+    // Nobody here knows whether a process of another container lives.
+    if (published && published->process_namespace != ProcessNamespace()) return false;
+    return !published || !IsAlive(*published);
   } catch (const Error&) {
     return false;  // It is not one of ours.
   }
@@ -123,6 +141,7 @@ RendezvousFile::RendezvousFile(const Environment& environment, const std::string
                       std::to_string(other->pid) + "; two jobs need two names (MASTER_PORT)");
   }
   const nlohmann::json json{{"pid", ::getpid()},
+                            {"pid_namespace", ProcessNamespace()},
                             {"start", StartTime(::getpid())},
                             {"target", rendezvous.target},
                             {"token", rendezvous.token}};

@@ -65,13 +65,12 @@ bool BelongsToThisUser(const fs::path& path) {
   return ::lstat(path.c_str(), &status) == 0 && status.st_uid == ::getuid();
 }
 
-/// What the numbers of processes are relative to: containers may share /dev/shm.
+}  // namespace
+
 std::string ProcessNamespace() {
   struct stat status {};
   return ::stat("/proc/self/ns/pid", &status) == 0 ? std::to_string(status.st_ino) : "0";
 }
-
-}  // namespace
 
 std::string PrivateDirectory(const Environment& environment) {
   std::string path = DirectoryName(environment);
@@ -109,10 +108,10 @@ void RemoveLeftovers(const std::string& directory, std::string_view prefix) {
 }
 
 PrivateFile::PrivateFile(const Environment& environment, const std::string& content) {
-  constexpr std::string_view kPrefix = "ranks-";
+  const std::string prefix = fmt::format("ranks-{}-", ProcessNamespace());
   const std::string directory = PrivateDirectory(environment);
-  RemoveLeftovers(directory, kPrefix);
-  path_ = fmt::format("{}/{}{}-XXXXXX", directory, kPrefix, ::getpid());
+  RemoveLeftovers(directory, prefix);
+  path_ = fmt::format("{}/{}{}-XXXXXX", directory, prefix, ::getpid());
   const FileDescriptor reserved(::mkostemp(path_.data(), O_CLOEXEC));
   if (reserved.get() < 0) throw DataError(path_, std::string("cannot create: ") + strerror(errno));
   try {

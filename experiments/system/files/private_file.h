@@ -19,6 +19,10 @@ std::string PrivateDirectory(const Environment& environment);
 /// than `max_bytes`.
 std::optional<std::string> ReadPrivateFile(const std::string& path, std::size_t max_bytes);
 
+/// What the numbers of processes are relative to. Containers may share directories, but the process
+/// 7 of one is not that of another.
+std::string ProcessNamespace();
+
 /// Removes what killed processes of this user left in a directory: files and directories that are
 /// named `prefix`, the number of a process that does not exist, and a dash with anything after it.
 void RemoveLeftovers(const std::string& directory, std::string_view prefix);

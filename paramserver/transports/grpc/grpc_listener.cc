@@ -127,7 +127,7 @@ void GrpcListener::ServeTcp(const TransportEntry& self) {
   // far as the handshake, so there is room for more of them.
   const std::size_t most = MostConnections(context_.workers);
   const FrontDoor::Options options{.most_admitted =
-                                       tls.empty() ? most : std::max(HalfOfAllDescriptors(), most)};
+                                       tls.empty() ? most : std::max(MostStrangers(), most)};
   const auto admit = [this, greets = tls.empty(), pass_on = PassOn()](
                          int listener, WaitingRoom::Visitor visitor) {
     if (greets) table_.OnWorkerConnected(ServerHandshake::WorkerOf(visitor));

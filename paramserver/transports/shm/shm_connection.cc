@@ -210,7 +210,7 @@ void ShmConnection::Greet(const ShmHello& hello) {
     try {
       space_ = MemoryRegion::AttachShared(hello.space().handle(), hello.space().bytes());
       welcome = true;
-    } catch (const CommError& error) {
+    } catch (const Error& error) {  // a wrong region, or no room for it
       SetRefusal({RefusalCode::kInvalid, error.what(), {}}, reply);
     }
   }

@@ -50,6 +50,7 @@ class RecoveryTest : public ::testing::Test {
         fs::create_directories(directory_.Path("checkpoints"));
         WriteFileAtomically(directory_.Path("checkpoints/step-4.ckpt"), "");
       }
+      if (!remove_.empty()) fs::remove(remove_);
       return outcomes[generation++];
     });
   }
@@ -60,6 +61,7 @@ class RecoveryTest : public ::testing::Test {
   JobOptions options_;
   RunSpec spec_;
   bool write_checkpoints_ = true;
+  fs::path remove_;  // by each generation
   std::vector<RunSpec> specs_;
   std::vector<JobOptions> asked_;
 };
@@ -112,6 +114,20 @@ TEST_F(RecoveryTest, ARunThatWentBackStartsAgainWhereItBeganUntilItHasSaved) {
   write_checkpoints_ = true;
   Run({Failed(FailureKind::kSignal), Done()});
   EXPECT_EQ(asked_[1].resume, directory_.Path("checkpoints"));
+}
+
+// The first save removes newer checkpoints before it writes its own. An older one of its step, from
+// the run before, must not be taken for it.
+TEST_F(RecoveryTest, ACheckpointThatIsGoneIsNoneThatWasSaved) {
+  fs::create_directories(directory_.Path("checkpoints"));
+  for (const char* name : {"step-2.ckpt", "step-4.ckpt", "step-8.ckpt"}) {
+    WriteFileAtomically(directory_.Path("checkpoints/" + std::string(name)), "old");
+  }
+  spec_.resume = directory_.Path("checkpoints/step-2.ckpt");
+  write_checkpoints_ = false;
+  remove_ = directory_.Path("checkpoints/step-8.ckpt");
+  Run({Failed(FailureKind::kSignal), Done()});
+  EXPECT_EQ(asked_[1].resume, "");
 }
 
 TEST_F(RecoveryTest, FailuresThatARestartDoesNotMendEndTheRun) {

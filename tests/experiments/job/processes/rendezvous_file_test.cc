@@ -50,7 +50,7 @@ TEST_F(RendezvousTest, TheFileOfADeadJobIsNoRendezvous) {
 TEST_F(RendezvousTest, AFileWithValuesOfOtherTypesIsNoRendezvous) {
   const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
   const auto whole = nlohmann::json::parse(ReadFile(file.path(), 4096));
-  for (const char* key : {"target", "token", "pid", "start"}) {
+  for (const char* key : {"target", "token", "pid", "start", "pid_namespace"}) {
     auto json = whole;
     json[key] = nlohmann::json::array();
     WriteFileAtomically(file.path(), json.dump(), 0600);
@@ -71,6 +71,17 @@ TEST_F(RendezvousTest, FilesOfDeadJobsGoWithTheNextJob) {
   EXPECT_TRUE(std::filesystem::exists(live.path()));
   EXPECT_TRUE(std::filesystem::exists(next.path()));
   EXPECT_TRUE(std::filesystem::exists(other));
+}
+
+// Containers may share the directory. The number of a process means another process there.
+TEST_F(RendezvousTest, TheFileOfAnotherContainerStaysAndIsNoRendezvous) {
+  const RendezvousFile elsewhere(environment_, "key", {"127.0.0.1:1", "token"});
+  auto json = nlohmann::json::parse(ReadFile(elsewhere.path(), 4096));
+  json["pid_namespace"] = "1";
+  WriteFileAtomically(elsewhere.path(), json.dump(), 0600);
+  EXPECT_THROW(RendezvousFile::Wait(environment_, "key", at_once_), CommError);
+  const RendezvousFile next(environment_, "next", {"127.0.0.1:3", "token"});
+  EXPECT_TRUE(std::filesystem::exists(elsewhere.path()));
 }
 
 TEST_F(RendezvousTest, ADirectoryOrFileOpenToOthersIsRefused) {
