@@ -82,9 +82,10 @@ class Walk {
     return ::fstat(fd, &status) == 0 && status.st_uid == user_.user;
   }
 
-  /// True when root owns the file and it was made or written since construction.
+  /// True when root owns the file and it was made or written since construction. The user may
+  /// rename an old file, which changes its st_ctim alone.
   bool IsOurs(const struct stat& status) const {
-    return status.st_uid == 0 && !IsBefore(status.st_ctim, since_);
+    return status.st_uid == 0 && !IsBefore(status.st_mtim, since_);
   }
 
   /// Opens the directory of that name, and gives it away if it may.

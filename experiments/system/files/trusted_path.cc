@@ -97,9 +97,10 @@ class Walk {
   }
 
   void Follow(const FileDescriptor& link, const struct stat& status, const std::string& part) {
-    if (::geteuid() == 0 && status.st_uid != 0) {
+    if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
       throw WalkError{"'" + part + "' is a symbolic link of user " + std::to_string(status.st_uid) +
-                      ", which root does not follow; give the path that it leads to"};
+                      ", which user " + std::to_string(::geteuid()) +
+                      " does not follow; give the path that it leads to"};
     }
     if (++links_ > kMaxLinks) Throw(ELOOP, part);
     std::array<char, PATH_MAX> target;

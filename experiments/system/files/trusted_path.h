@@ -5,11 +5,11 @@
 
 #include "ringside/common/base/file_descriptor.h"
 
-/// Opens and removes files so that no other user can lead root elsewhere. Root often writes results
-/// into a folder of the user who called sudo. That user could place a symbolic link there, or a
-/// pipe. So for root, a symbolic link is followed only if it belongs to root, wherever it is in the
-/// path. Names are looked up one directory at a time, so nothing can be exchanged in between. Other
-/// users' processes follow all links, as the kernel lets them.
+/// Opens and removes files so that no other user can lead this process elsewhere. Root often writes
+/// results into a folder of the user who called sudo, and a group may share a folder. Another user
+/// could place a symbolic link there, or a pipe. So a symbolic link is followed only if it belongs
+/// to root or to the user of this process, wherever it is in the path. Names are looked up one
+/// directory at a time, so nothing can be exchanged in between.
 namespace ringside {
 
 /// A directory that is open, and a name in it.

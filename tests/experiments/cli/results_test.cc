@@ -275,7 +275,7 @@ TEST_F(SudoResults, NoSummaryIsRemovedBehindALinkThatTheUserPlanted) {
   for (const char* args : {kTrain, "matrix spec.yaml --force"}) {
     const ProcessResult result = RunRingside(args, kSudo);
     EXPECT_EQ(result.exit_code, 1) << args << result.err;
-    EXPECT_THAT(result.err, HasSubstr("is a symbolic link of user 12345, which root does not"));
+    EXPECT_THAT(result.err, HasSubstr("is a symbolic link of user 12345, which user 0 does not"));
     EXPECT_TRUE(fs::exists(Victim("summary.json"))) << args;
     ExpectVictimUnchanged();
   }

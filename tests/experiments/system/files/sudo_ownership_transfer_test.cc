@@ -79,6 +79,21 @@ TEST_F(SudoOwnershipTransferTest, WhatWasRootsBeforeStaysRoots) {
   EXPECT_EQ(OwnerOf(home() / "image" / "results" / "a" / "b"), kUser);
 }
 
+TEST_F(SudoOwnershipTransferTest, AnOldFileThatIsRenamedStaysRoots) {
+  Write(home() / "secret");
+  Write(home() / "folder" / "file");
+  fs::create_directory(home() / "results");
+  ASSERT_EQ(::chown((home() / "results").c_str(), kUser, kGroup), 0);
+  Give(home() / "results", [&] {
+    fs::rename(home() / "secret", home() / "results" / "secret");
+    fs::rename(home() / "folder", home() / "results" / "folder");
+    Write(home() / "results" / "spec.json");
+  });
+  EXPECT_EQ(OwnerOf(home() / "results" / "spec.json"), kUser);
+  EXPECT_EQ(OwnerOf(home() / "results" / "secret"), 0U);
+  EXPECT_EQ(OwnerOf(home() / "results" / "folder"), 0U);
+}
+
 TEST_F(SudoOwnershipTransferTest, NothingOutsideOfTheTreeIsTouched) {
   const TemporaryDirectory other;
   Write(fs::path(other.path()) / "precious");

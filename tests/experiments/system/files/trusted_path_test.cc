@@ -114,10 +114,30 @@ TEST_F(TrustedPathTest, RootFollowsNoLinkOfAnotherUser) {
   fs::create_directory(Path("bundle"));
   LinkOfAnotherUser(Path("victim"), "bundle/logs");
   EXPECT_THAT(Refusal("bundle/logs/worker-0.log"),
-              HasSubstr("'logs' is a symbolic link of user 12345, which root does not follow"));
+              HasSubstr("'logs' is a symbolic link of user 12345, which user 0 does not follow"));
   EXPECT_THROW(MakeDirectories(Path("bundle/logs/more")), ConfigError);
   EXPECT_THROW(WriteFileAtomically(Path("bundle/logs/file"), "text"), DataError);
   EXPECT_TRUE(fs::is_empty(Path("victim")));
+}
+
+TEST_F(TrustedPathTest, AUserFollowsOwnLinksAndThoseOfRootAlone) {
+  constexpr uid_t kUser = 23'456;
+  fs::create_directories(Path("victim"));
+  fs::create_directory(Path("shared"));
+  fs::create_symlink(Path("victim"), Path("shared/roots"));
+  fs::create_symlink(Path("victim"), Path("shared/own"));
+  ASSERT_EQ(::lchown(Path("shared/own").c_str(), kUser, kUser), 0);
+  LinkOfAnotherUser(Path("victim"), "shared/logs");
+  for (const char* name : {"", "victim", "shared"}) {
+    ASSERT_EQ(::chown(Path(name).c_str(), kUser, kUser), 0);
+  }
+  ASSERT_EQ(::seteuid(kUser), 0);
+  const std::string refusal = Refusal("shared/logs/worker-0.log");
+  EXPECT_NO_THROW(OpenForWriting(Path("shared/roots/a"), O_TRUNC));
+  EXPECT_NO_THROW(OpenForWriting(Path("shared/own/b"), O_TRUNC));
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_THAT(refusal, HasSubstr("'logs' is a symbolic link of user 12345, which user 23456 does"));
+  EXPECT_FALSE(fs::exists(Path("victim/worker-0.log")));
 }
 
 TEST_F(TrustedPathTest, RootRemovesNothingThroughALinkOfAnotherUser) {
