@@ -149,6 +149,7 @@ RankStarter::RankStarter(const AgentPlan& plan, const Environment& environment,
       name_(LauncherProgramName(plan.program)),
       log_path_(logs.log_dir.empty() ? "" : logs.log_dir + "/" + name_ + ".log"),
       scratch_(environment),
+      death_watch_(orphans_.mark(), scratch_.path()),
       process_(With(
           StartOf(plan, TokenPath(plan, environment), scratch_.path(), environment, logs, console),
           orphans_.mark())),

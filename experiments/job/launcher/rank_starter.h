@@ -12,6 +12,7 @@
 #include "ringside/experiments/system/files/private_file.h"
 #include "ringside/experiments/system/output/console.h"
 #include "ringside/experiments/system/output/log_forwarder.h"
+#include "ringside/experiments/system/processes/death_watch.h"
 #include "ringside/experiments/system/processes/orphan_watch.h"
 #include "ringside/experiments/system/processes/process.h"
 
@@ -39,7 +40,7 @@ inline constexpr const char* kAgentSetupKey = "job/agents";
 /// rank and server; the agent starts and watches that process. Used by one thread, which must
 /// outlive it. The destructor kills the program; agents and workers end when they lose the
 /// coordinator. Files that the program leaves on this machine go with this object, however the
-/// program has ended.
+/// program has ended; if this process is killed, a `DeathWatch` ends the program and removes them.
 class RankStarter {
  public:
   /// `plan.setup` has coordinator and token. Agents get the token from a private file, or through
@@ -74,6 +75,7 @@ class RankStarter {
   std::optional<PrivateFile> token_file_;
   const ScratchDirectory scratch_;
   const OrphanWatch orphans_;
+  const DeathWatch death_watch_;
   Process process_;
   LogForwarder log_;
 };

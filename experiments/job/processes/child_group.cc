@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "ringside/common/base/deadline.h"
 #include "ringside/common/base/errors.h"
@@ -85,12 +84,9 @@ FailureKind KindOfEnd(const ProcessEnd& end) {
 }
 
 std::string ChildGroup::End::LastWord() const {
-  using nlohmann::json;
   const bool gave_up = end.signal == 0 ? end.code != 0 : end.signal != SIGKILL;
   if (!gave_up) return "";
-  // Invalid UTF-8 is replaced: no message between processes may hold any.
-  const std::string quoted = json(last_line).dump(-1, ' ', false, json::error_handler_t::replace);
-  return Printable(json::parse(quoted).get<std::string>());
+  return Printable(ValidUtf8(last_line));
 }
 
 ChildGroup::Child::Child(const MemberSetup& setup, const Process::Options& process_options,
@@ -100,6 +96,7 @@ ChildGroup::Child::Child(const MemberSetup& setup, const Process::Options& proce
       log(process.output_fd(), MemberName(setup.who), log_path, console, echo) {}
 
 void ChildGroup::Start(const MemberSetup& setup, int network_namespace) {
+  if (!death_watch_) death_watch_.emplace(orphans_.mark());
   const bool user_program = IsUserProgram(setup);
   Process::Options options{
       .argv = user_program ? UserCommand(setup.spec) : CommandLine(setup, options_.program),
@@ -151,6 +148,14 @@ std::vector<ChildGroup::End> ChildGroup::TakeEnds() {
 bool ChildGroup::all_ended() const {
   return std::ranges::all_of(children_,
                              [](const auto& child) { return child->process.Poll().has_value(); });
+}
+
+std::vector<Member> ChildGroup::running() const {
+  std::vector<Member> running;
+  for (const auto& child : children_) {
+    if (!child->process.Poll()) running.push_back(child->who);
+  }
+  return running;
 }
 
 std::vector<ChildGroup::Started> ChildGroup::started() const {

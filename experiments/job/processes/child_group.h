@@ -2,6 +2,8 @@
 #define RINGSIDE_EXPERIMENTS_JOB_PROCESSES_CHILD_GROUP_H_
 
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/system/output/console.h"
 #include "ringside/experiments/system/output/log_forwarder.h"
+#include "ringside/experiments/system/processes/death_watch.h"
 #include "ringside/experiments/system/processes/orphan_watch.h"
 #include "ringside/experiments/system/processes/process.h"
 
@@ -19,7 +22,7 @@ FailureKind KindOfEnd(const ProcessEnd& end);
 
 /// The worker and server processes that one launcher or agent has started, with their logs. Used by
 /// one thread; the children die with that thread. The destructor kills and reaps them all. `EndAll`
-/// also kills what they leave behind.
+/// also kills what they leave behind, and so does a `DeathWatch` when this process is killed.
 class ChildGroup {
  public:
   struct Options {
@@ -53,6 +56,8 @@ class ChildGroup {
   /// Returns the children that have ended since the last call.
   std::vector<End> TakeEnds();
   bool all_ended() const;
+  /// The members whose processes have not ended.
+  std::vector<Member> running() const;
   std::vector<Started> started() const;
 
   /// Kills this member with SIGKILL, if it is a child that runs. `TakeEnds` tells its end later.
@@ -78,6 +83,7 @@ class ChildGroup {
   const Options options_;
   Console& console_;
   const OrphanWatch orphans_;
+  std::optional<DeathWatch> death_watch_;  // from the first start on
   std::vector<std::unique_ptr<Child>> children_;
 };
 

@@ -50,6 +50,11 @@ Pipe MakePipe() {
   return {MoveUp(read), MoveUp(write)};
 }
 
+void SetNonBlocking(const FileDescriptor& end) {
+  if (::fcntl(end.get(), F_SETFL, O_NONBLOCK) == 0) return;
+  throw InternalError(std::string("a pipe cannot be made non-blocking: ") + std::strerror(errno));
+}
+
 template <std::size_t N>
 bool IsOneOf(int error, const std::array<int, N>& errors) {
   return std::ranges::find(errors, error) != errors.end();
@@ -66,15 +71,17 @@ bool IsOneOf(int error, const std::array<int, N>& errors) {
 }
 
 /// A pipe from which `input` can be read, and then its end.
+/// Throws `ResourceError` where a pipe holds less, for instance because the user has very many.
 Pipe MakeInputPipe(const std::string& input) {
   if (input.size() > kMaxInputBytes) {
     throw ConfigError(
         "the spec is too long to be handed to a child: " + std::to_string(input.size()) + " bytes");
   }
   Pipe pipe = MakePipe();
-  // The input fits into the empty pipe, so this call does not wait and writes all of it.
-  if (::write(pipe.write.get(), input.data(), input.size()) != static_cast<ssize_t>(input.size())) {
-    throw InternalError(std::string("writing to a pipe: ") + std::strerror(errno));
+  SetNonBlocking(pipe.write);
+  const ssize_t written = ::write(pipe.write.get(), input.data(), input.size());
+  if (written != static_cast<ssize_t>(input.size())) {
+    throw ResourceError("room in a pipe to a child", written < 0 ? errno : EAGAIN);
   }
   pipe.write.Close();
   return pipe;
@@ -87,37 +94,63 @@ bool IsReplaced(std::string_view variable, const std::vector<std::string>& repla
                              [&](const std::string& other) { return other.starts_with(name); });
 }
 
-/// The actions that posix_spawn performs in the child.
+/// Throws for the result of a function of the posix_spawn family that is none.
+void Require(int error) {
+  if (error != 0) throw ResourceError("a plan of a process", error);
+}
+
+/// What posix_spawn does to descriptors in the child.
+struct FileActions {
+  FileActions() { Require(::posix_spawn_file_actions_init(&value)); }
+  ~FileActions() { ::posix_spawn_file_actions_destroy(&value); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+
+  void Duplicate(int from, int to) {
+    Require(::posix_spawn_file_actions_adddup2(&value, from, to));
+  }
+
+  posix_spawn_file_actions_t value{};
+};
+
+/// The child's process group and signals.
+struct Attributes {
+  Attributes() { Require(::posix_spawnattr_init(&value)); }
+  ~Attributes() { ::posix_spawnattr_destroy(&value); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+
+  posix_spawnattr_t value{};
+};
+
+/// How posix_spawn starts a child.
 class SpawnPlan {
  public:
   /// `input_fd`: the child's standard input; absent: /dev/null.
   SpawnPlan(std::optional<int> input_fd, int secret_fd, int output_fd) {
-    ::posix_spawn_file_actions_init(&actions_);
     if (input_fd) {
-      ::posix_spawn_file_actions_adddup2(&actions_, *input_fd, STDIN_FILENO);
+      actions_.Duplicate(*input_fd, STDIN_FILENO);
     } else {
-      ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+      Require(::posix_spawn_file_actions_addopen(&actions_.value, STDIN_FILENO, "/dev/null",
+                                                 O_RDONLY, 0));
     }
-    ::posix_spawn_file_actions_adddup2(&actions_, output_fd, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, output_fd, STDERR_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, secret_fd, kSecretInputFd);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, kSecretInputFd + 1);
-    ::posix_spawnattr_init(&attributes_);
+    actions_.Duplicate(output_fd, STDOUT_FILENO);
+    actions_.Duplicate(output_fd, STDERR_FILENO);
+    actions_.Duplicate(secret_fd, kSecretInputFd);
+    Require(::posix_spawn_file_actions_addclosefrom_np(&actions_.value, kSecretInputFd + 1));
     sigset_t signals;
-    ::sigemptyset(&signals);
-    ::posix_spawnattr_setsigmask(&attributes_, &signals);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::sigaddset(&signals, signal);
-    ::posix_spawnattr_setsigdefault(&attributes_, &signals);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    // These fail for numbers that are no signals only.
+    static_cast<void>(::sigemptyset(&signals));
+    Require(::posix_spawnattr_setsigmask(&attributes_.value, &signals));
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+      static_cast<void>(::sigaddset(&signals, signal));
+    }
+    Require(::posix_spawnattr_setsigdefault(&attributes_.value, &signals));
+    Require(::posix_spawnattr_setpgroup(&attributes_.value, 0));
+    Require(::posix_spawnattr_setflags(&attributes_.value, POSIX_SPAWN_SETPGROUP |
+                                                               POSIX_SPAWN_SETSIGMASK |
+                                                               POSIX_SPAWN_SETSIGDEF));
   }
-  ~SpawnPlan() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
 
   pid_t Spawn(const std::vector<std::string>& argv,
               const std::vector<std::string>& more_variables) const {
@@ -129,7 +162,7 @@ class SpawnPlan {
     }
     AddTo(variables, more_variables);
     pid_t pid = -1;
-    const int error = ::posix_spawn(&pid, argv.front().c_str(), &actions_, &attributes_,
+    const int error = ::posix_spawn(&pid, argv.front().c_str(), &actions_.value, &attributes_.value,
                                     arguments.data(), variables.data());
     if (error != 0) ThrowNoStart(argv.front(), error);
     return pid;
@@ -142,8 +175,8 @@ class SpawnPlan {
     pointers.push_back(nullptr);
   }
 
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
+  FileActions actions_;
+  Attributes attributes_;
 };
 
 }  // namespace
@@ -157,14 +190,14 @@ std::string ProcessEnd::Text() const {
 
 Process::Process(const Options& options) {
   Pipe output = MakePipe();
-  if (::fcntl(output.read.get(), F_SETFL, O_NONBLOCK) != 0) {
-    throw InternalError(std::string("a pipe cannot be made non-blocking: ") + std::strerror(errno));
-  }
+  SetNonBlocking(output.read);
   const Pipe secret = MakeInputPipe(options.secret_input);
   std::optional<Pipe> input;
   if (!options.standard_input.empty()) input = MakeInputPipe(options.standard_input);
-  const SpawnPlan plan(input ? std::optional(input->read.get()) : std::nullopt, secret.read.get(),
-                       output.write.get());
+  std::optional<int> input_fd;
+  if (options.input_fd >= 0) input_fd = options.input_fd;
+  if (input) input_fd = input->read.get();
+  const SpawnPlan plan(input_fd, secret.read.get(), output.write.get());
   const NamespaceScope inside(options.network_namespace);
   pid_ = plan.Spawn(options.argv, options.environment);
   output_ = std::move(output.read);

@@ -43,6 +43,7 @@ class Process {
     std::vector<std::string> argv;           ///< argv[0] is the path of the executable.
     std::string secret_input{};              ///< Readable at `kSecretInputFd`; at most 64 KiB.
     std::string standard_input{};            ///< At most 64 KiB; empty: it is /dev/null.
+    int input_fd = -1;                       ///< The child's standard input; -1: as above.
     int network_namespace = -1;              ///< Descriptor of the child's namespace; -1: ours.
     std::vector<std::string> environment{};  ///< "NAME=value": besides ours, or instead.
   };

@@ -82,22 +82,12 @@ def judge_end(result, job, struck, slack_s):
         result.problems.append("the launcher hangs")
     if result.seconds > scenario.bound_s + slack_s:
         result.problems.append(f"ended after {result.seconds:.2f} s, later than {scenario.bound_s} s")
-    if scenario.ends == "killed" and result.strategy == "mpi":
-        clear(result, job)
     if scenario.ends == "interrupted":
         status = job.summary().get("status")
         if status != "interrupted":
             result.problems.append(f"the status is {status}: {job.text()}")
         if "stopped after a common last step" not in (error := job.summary().get("error") or ""):
             result.problems.append(f"it was killed: {error}")
-
-
-def clear(result, job):
-    """mpirun's files of a killed launcher stay until the next job. Those of the machine are looked at when all jobs have ended."""
-    code, said = job.tool("train", "--strategy", "mpi", "--workers", 1, "--model", "ledger", "--data", "ledger", "--steps", 2,
-                          "--global-batch", 8, "--quiet", "--out", job.bundle.with_name("next"))
-    if code != 0:
-        result.problems.append(f"the next job ended with code {code}: {said}")
 
 
 def judge_rest(result, build, directory, job, buckets):

@@ -105,6 +105,31 @@ TEST_F(LauncherEdgesTest, WhatAWorkerLeavesInAnotherSessionEndsWithTheRun) {
   EXPECT_EQ(count, 4);
 }
 
+TEST_F(LauncherEdgesTest, WhatAProgramHasStartedEndsWithAKilledLauncher) {
+  const std::string script = directory_.path() + "/program";
+  std::ofstream(script) << "setsid sh -c 'echo $$ > \"$0\"; exec sleep 1000' \"$0.$$.a\" &\n"
+                        << "sh -c 'echo $$ > \"$0\"; exec sleep 1000' \"$0.$$.b\" &\n"
+                        << "exec sleep 1000\n";
+  Process launcher({.argv = {RingsideProgram(), "train", "--strategy", "ring", "--workers", "2",
+                             "--out", bundle(), "--", "/bin/sh", script}});
+  std::vector<pid_t> started;
+  WaitUntil("the processes of both programs", [&] {
+    started.clear();
+    for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+      pid_t pid = -1;
+      if (entry.path().filename().string().starts_with("program.") &&
+          std::ifstream(entry.path()) >> pid) {
+        started.push_back(pid);
+      }
+    }
+    return started.size() == 4;
+  });
+  ASSERT_EQ(::kill(launcher.pid(), SIGKILL), 0);
+  for (const pid_t pid : started) {
+    WaitUntil("the end of process " + std::to_string(pid), [pid] { return !IsAlive(pid); });
+  }
+}
+
 TEST_F(LauncherEdgesTest, TheLastLineOfAProcessThatGivesUpIsInTheError) {
   const std::string program = directory_.path() + "/program";
   std::ofstream(program)
