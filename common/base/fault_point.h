@@ -30,6 +30,8 @@ inline constexpr std::string_view kBucketReady = "bucket.ready";      ///< Gradi
 inline constexpr std::string_view kBucketSubmitted = "bucket.submitted";
 /// A server has applied an update and has answered nobody yet.
 inline constexpr std::string_view kShardApplied = "shard.applied";
+/// A member has handed in its result and left the job. Step 0.
+inline constexpr std::string_view kMemberLeft = "member.left";
 }  // namespace fault_points
 
 /// What happens at the points: a function of the program. Called by many threads.

@@ -10,6 +10,7 @@
 #include "ringside/common/base/allocator.h"
 #include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/base/errors.h"
+#include "ringside/common/base/fault_point.h"
 #include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/processes/process.h"
@@ -100,6 +101,7 @@ void MemberProcess::SubmitReport(const MemberResult& result) {
   timeline_->SendRest();
   heartbeat_->Finish();
   client_->Leave();
+  FaultPoint({.point = fault_points::kMemberLeft, .step = 0});
 }
 
 int MemberProcess::ReportFailure(const FailureReason& reason) {

@@ -47,6 +47,7 @@ constexpr std::array kKinds{
 constexpr std::array kPoints{
     fault_points::kStepBegins,  fault_points::kStepComputed, fault_points::kBucketAwaited,
     fault_points::kBucketReady, fault_points::kShardApplied, fault_points::kBucketSubmitted,
+    fault_points::kMemberLeft,
 };
 
 constexpr std::uint32_t kFlippedBit = 1U << 20U;  // an eighth of the value, or less

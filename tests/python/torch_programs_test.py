@@ -325,6 +325,19 @@ repetitions: 1
         summary = json.loads((self.folder / "run" / "summary.json").read_text())
         self.assertEqual((summary["launcher"], summary["workers"], summary["steps"]), ("mpirun", 2, 12))
 
+    def test_programs_may_work_on_after_the_training(self):
+        """Whoever has started them, and whichever is the last."""
+        program = [sys.executable, pathlib.Path(__file__).with_name("late_program.py"), self.folder]
+        train = [RINGSIDE, "train", "--strategy", "ring", "--workers", "2", "--out", self.folder / "run", "--force"]
+        for command in ([*train], [*train, "--launcher", "mpirun"], ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", *train]):
+            with self.subTest(command=command[:3]):
+                for rank in (0, 1):
+                    (self.folder / f"rank-{rank}").unlink(missing_ok=True)
+                done = subprocess.run([str(word) for word in [*command, "--", *program]], capture_output=True, text=True, timeout=90)
+                self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+                self.assertEqual([(self.folder / f"rank-{rank}").exists() for rank in (0, 1)], [True, True], done.stderr[-3000:])
+                self.assertEqual(json.loads((self.folder / "run" / "summary.json").read_text())["status"], "done")
+
     def test_verify_compares_a_program_with_a_single_worker(self):
         sizes = (1, 2, 3) if LONG else (1, 3)
         command = [RINGSIDE, "verify", "--strategies", "ring,shm,ps-sync", "--workers", ",".join(map(str, sizes)), "--servers", "1", "--bucket-mb", "0",

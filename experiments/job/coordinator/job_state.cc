@@ -220,6 +220,7 @@ void JobState::ReportChildExit(const MemberHandle& agent, const ChildExit& exit)
   Find(agent, "reporting the end of its child");
   const Member child = ChildOf(agent.who);
   const auto found = members_.find(child);
+  if (found != members_.end()) found->second.ended = true;
   const bool handed_in =
       found != members_.end() && found->second.left && !found->second.report.empty();
   const bool told = std::ranges::find(failures_, child, &Failure::who) != failures_.end();
@@ -404,6 +405,20 @@ bool JobState::Complete() const {
     return !IsAgent(entry.first.role) && (handed_in || record.dropped);
   });
   return done == options_.workers + options_.servers;
+}
+
+std::vector<Member> JobState::Unended() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Member> running;
+  for (const auto& [agent, agent_record] : members_) {
+    if (!IsAgent(agent.role) || agent_record.left) continue;
+    const Member child = ChildOf(agent);
+    const auto found = members_.find(child);
+    if (found == members_.end() || !(found->second.ended || found->second.dropped)) {
+      running.push_back(child);
+    }
+  }
+  return running;
 }
 
 std::optional<MemberRecord> JobState::Record(const Member& who) const {

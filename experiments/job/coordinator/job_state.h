@@ -81,6 +81,7 @@ struct MemberRecord {
   bool left = false;
   bool fenced = false;   ///< `JobState::Fence`.
   bool dropped = false;  ///< `JobState::Drop`.
+  bool ended = false;    ///< Its agent has said how its process ended.
   bool knows_suspension = false;
   std::string report;  ///< JSON; empty until handed in.
 };
@@ -184,6 +185,9 @@ class JobState {
   std::vector<Member> Missing() const;
   /// Whether every worker and server has handed in its report and left, or was dropped.
   bool Complete() const;
+  /// Workers and servers with agents that have not said yet how their processes ended; without
+  /// those that were dropped.
+  std::vector<Member> Unended() const;
   /// A copy of a member's record; absent when it never joined.
   std::optional<MemberRecord> Record(const Member& who) const;
   /// Takes the rows that came since the last call.

@@ -89,7 +89,8 @@ JobController::JobController(const RunSpec& spec, const JobOptions& options, Job
       children_({options.bundle_dir + "/logs", options.echo_logs, options.program}, console_),
       states_(spec_, job_state_, console_, begin_),
       stops_(*plan_.signals, job_state_, console_, spec.timeout_s),
-      verdict_(begin_) {
+      verdict_(begin_),
+      completed_(job_state_, children_, !spec.program.empty(), console_) {
   PrepareBundle();
 }
 
@@ -101,6 +102,7 @@ void JobController::PrepareBundle() const {
   if (options_.generation == 0 && !LiesIn(spec_.resume, options_.bundle_dir)) {
     RemoveCheckpointsAfter(checkpoints, -1);
   }
+  RemoveTemporaryCheckpoints(checkpoints);  // of a run whose launcher was killed
   WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile,
                       Text(options_.origin.asked.value_or(spec_), 2) + "\n");
   WriteFileAtomically(options_.bundle_dir + "/environment.json",
@@ -212,7 +214,7 @@ void JobController::Watch() {
     if (!options_.bench) states_.Look();
     if (const auto culprit = member_watch_->Culprit()) {
       if (!GoesOnWithout(*culprit)) DecideFailed(*culprit);
-    } else if (job_state_.Complete() && children_.all_ended() && job_state_.failures().empty()) {
+    } else if (job_state_.Complete() && job_state_.failures().empty() && completed_.IsOver()) {
       DecideComplete();
     } else if (options_.time_limit_s > 0 &&
                Clock::now() - begin_ >
@@ -330,7 +332,9 @@ void JobController::EndAll() {
   } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
     // The store is full. Agents get the reason with the answer to their next heartbeat.
   }
-  if (verdict_.status() != JobStatus::kDone) job_state_.Abort(verdict_.error());
+  if (verdict_.status() != JobStatus::kDone || !job_state_.Unended().empty()) {
+    job_state_.Abort(verdict_.error().empty() ? "the job is over" : verdict_.error());
+  }
   children_.EndAll(kTermGrace);
   WaitForAgents();
   if (starter_ != nullptr) starter_->End(kAgentGrace);

@@ -10,6 +10,7 @@
 #include "ringside/experiments/job/coordinator/coordinator.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/job/fidelity/fidelity_monitor.h"
+#include "ringside/experiments/job/launcher/completed_job.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"
 #include "ringside/experiments/job/launcher/job_verdict.h"
 #include "ringside/experiments/job/launcher/lost_workers.h"
@@ -104,6 +105,7 @@ class JobController {
   StateWatch states_;
   StopRequests stops_;
   JobVerdict verdict_;
+  CompletedJob completed_;
   std::unique_ptr<LostWorkers> lost_workers_;  // null where the job needs every worker
   std::unique_ptr<MemberWatch> member_watch_;  // null until the members are started
   std::unique_ptr<RankStarter> starter_;       // null unless the plan has one

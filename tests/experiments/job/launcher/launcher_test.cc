@@ -29,6 +29,7 @@ using ::testing::MatchesRegex;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kBound{5};
+constexpr std::chrono::seconds kToEnd{10};  // of a process that has handed in its result
 constexpr int kEndless = 100'000;
 
 double Seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -337,6 +338,17 @@ TEST_F(LauncherTest, AFrozenWorkerIsLostAfterItsLease) {
   EXPECT_LT(words[1]["silent_seconds"], 2);
   EXPECT_THAT(words[2]["text"].get<std::string>(), HasSubstr("worker 1 has not pushed"));
   EXPECT_THAT(outcome.summary["warnings"].dump(), HasSubstr("worker 1"));
+}
+
+// Its heartbeats have ended, so no lease tells of it.
+TEST_F(LauncherTest, AMemberThatFreezesAfterItsResultHoldsNobodyUp) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "freeze@server0:step0:member.left");
+  const auto begin = Clock::now();
+  const JobOutcome outcome = Run(ProfileSpec("ps-sync", 2, 6));
+  EXPECT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
+  EXPECT_EQ(SummaryFile()["status"], "done");
+  EXPECT_GT(Seconds(Clock::now() - begin), Seconds(kToEnd)) << "it did not freeze";
+  EXPECT_LT(Seconds(Clock::now() - begin), 3 * Seconds(kToEnd));
 }
 
 // Whether the user asked for stragglers or not.

@@ -322,6 +322,16 @@ TEST_F(MpiJobTest, JoinsAJobThatMpirunHasStarted) {
   ExpectNothingLeft();
 }
 
+TEST_F(MpiJobTest, AWorkerThatFreezesAfterItsResultHoldsNobodyUp) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "freeze@rank1:step0:member.left");
+  Process train = Start(TrainCommand(2, 4));
+  std::string output;
+  EXPECT_EQ(Finish(train, output).code, 0) << output;
+  EXPECT_THAT(output, HasSubstr("worker 1 handed in all results, but did not end within 10 s"));
+  EXPECT_EQ(Summary()["status"], "done");
+  ExpectNothingLeft();
+}
+
 TEST_F(MpiJobTest, AKilledWorkerEndsAllAndIsNamed) {
   std::string output;
   ExpectFoundWithin("kill", "signal", kBoundSeconds, output);
