@@ -12,13 +12,14 @@
 namespace ringside {
 namespace {
 
-/// $1: the mark. $2: the directory, or nothing. Its input ends when the process has died. What is
+/// $1: the mark. $2: the directory, or nothing. Its input ends when the process has died. Lines
+/// may come before: of a process whose standard output was closed, the pipe is that output. What is
 /// killed may start others meanwhile, so it looks again until it finds nothing. The exit code of
 /// grep says nothing, because a process may end while its file is read.
 constexpr const char* kScript = R"(
 trap '' HUP INT QUIT TERM
 cd /
-read -r _
+while read -r _; do :; done
 rounds=0
 while [ $rounds -lt 100 ]; do
   rounds=$((rounds + 1))

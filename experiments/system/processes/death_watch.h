@@ -12,11 +12,12 @@ namespace ringside {
 /// have a mark in their environment (`OrphanWatch::mark`), then removes a directory. The workers of
 /// a killed launcher die with it (`DieWithParent`), but not what they have started.
 ///
-/// A shell waits for that; `ps` shows it as "ringside-death-watch". It needs /bin/sh, grep and rm.
-/// Without them a killed process leaves what it leaves. The destructor calls it off.
+/// A shell waits for that; "ringside-death-watch" is among its arguments. It needs grep and rm:
+/// without them a killed process leaves what it leaves. The destructor calls it off.
 class DeathWatch {
  public:
-  /// `directory` may be empty. Throws `ResourceError` when there is no process for it.
+  /// `directory` may be empty. Throws `ResourceError` when there is no process for it, and
+  /// `MissingBackendError` when there is no /bin/sh.
   explicit DeathWatch(const std::string& mark, const std::string& directory = "");
 
  private:

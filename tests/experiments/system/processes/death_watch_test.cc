@@ -62,6 +62,26 @@ TEST_F(DeathWatchTest, EndsWhatAKilledProcessLeaves) {
   WaitUntil("the removal of the directory", [&] { return !fs::exists(scratch()); });
 }
 
+// Where a process begins without standard input and output, the pipe takes their numbers.
+TEST_F(DeathWatchTest, WaitsThoughItsOwnerWritesToTheStandardOutputThatIsThePipe) {
+  const pid_t owner = ::fork();
+  if (owner == 0) {
+    ::close(STDIN_FILENO);
+    ::close(STDOUT_FILENO);
+    const OrphanWatch orphans;
+    const DeathWatch watch(orphans.mark());
+    const pid_t marked = StartMarked(orphans.mark(), directory_.Path("pid"));
+    if (::write(STDOUT_FILENO, "a line\n", 7) != 7) ::_exit(2);
+    ::usleep(500'000);  // If it were woken, it would have killed by then.
+    ::_exit(IsAlive(marked) ? 0 : 1);
+  }
+  ASSERT_GT(owner, 0);
+  int status = -1;
+  ASSERT_EQ(::waitpid(owner, &status, 0), owner);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST_F(DeathWatchTest, IsCalledOffByItsOwner) {
   fs::create_directories(scratch());
   const OrphanWatch orphans;
