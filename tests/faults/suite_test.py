@@ -150,6 +150,18 @@ class Flood(unittest.TestCase):
             strangers.wait_until_closed(job, time.time() + 0.5)
             self.assertEqual([stranger.closed for stranger in waiting], [True, False])
 
+    def test_who_was_never_let_in_leaves(self):
+        """So it is where the queue of a port is full, too: the stranger alone believes that it is connected."""
+        with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_server(("127.0.0.1", 0)) as other:
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 60)  # until it says something
+            waiting = strangers.idle([("worker 0", one.getsockname()[1]) for one in (listener, other)], 2)
+            for stranger in waiting:
+                stranger.knock()
+            self.assertEqual([stranger.closed for stranger in waiting], [False, False])
+            strangers.send_away(waiting)
+            self.assertEqual([stranger.closed for stranger in waiting], [True, False])
+            waiting[1].leave()
+
 
 class SlowMembers(unittest.TestCase):
     def job(self, strategy, said=""):

@@ -13,6 +13,7 @@ PIDFD_GETFD = 438  # the number of the system call, on every architecture but Al
 
 
 LISTENS = "0A"  # a state in /proc/net/tcp
+WHOLE = ("01", "08")  # the listener's process has it, or gets it with accept(): established, and closed by the other end alone
 # A connection to 127.0.0.1 comes to whoever listens on one of them. Others may listen on the same port of other addresses.
 OF_LOOPBACK = {ipaddress.ip_address(text) for text in ("127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1", "::")}
 
@@ -28,6 +29,16 @@ def listeners():
                     break
                 address, port = fields[1].split(":")
                 yield _address(address), int(port, 16), fields[9]
+
+
+def whole_connections():
+    """The own port and the other end's port of each connection whose listener has it."""
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(table) as file:
+            next(file)
+            for fields in map(str.split, file):
+                if fields[3] in WHOLE:
+                    yield tuple(int(fields[end].rpartition(":")[2], 16) for end in (1, 2))
 
 
 def _address(text):

@@ -9,7 +9,7 @@ import struct
 import time
 
 from suite.job import FIRST_STEPS, ROOT, STEPS
-from suite.ports import ports_of
+from suite.ports import ports_of, whole_connections
 from suite.proxy import LAUNCHER
 
 PROTOCOL = int(re.search(r"kProtocol = (\d+)", (ROOT / "paramserver/wire/wire.h").read_text())[1])
@@ -84,6 +84,9 @@ class Stranger:
             pass  # it is open, and silent
         except OSError:
             self.closed = True
+
+    def is_in(self, connections):
+        return (self.port, self.socket.getsockname()[1]) in connections
 
     def text(self):
         return f"a connection to port {self.port} of {self.member} ({self.what})"
@@ -161,7 +164,22 @@ def closes(waiting, limit_s):
         waiting[descriptor].look()
 
 
+def send_away(strangers):
+    """Strangers that wait at a port whose queue is full leave. The kernel drops the last packet of their handshake, and they alone believe
+    that they are connected. No process of the job knows of them, so none can end that."""
+    outside = [one for one in strangers if not one.closed]
+    for _ in range(2):  # the kernel may skip a row while others come and go
+        connections = set(whole_connections())
+        outside = [one for one in outside if not one.is_in(connections)]
+    for stranger in outside:
+        stranger.look()  # the job may have closed it meanwhile
+        if not stranger.closed:
+            stranger.leave()
+            stranger.closed = True
+
+
 def wait_until_closed(job, end):
+    send_away(job.strangers)
     while (inside := {one.socket.fileno(): one for one in job.strangers if not one.closed}) and time.time() < end:
         if job.finish(0) is not None:
             break
