@@ -6,12 +6,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "ringside/ring/core/failure_attribution.h"
 
 namespace ringside {
 namespace {
+
+// For notes, where the lane has failed. It has waited for notes itself before.
+constexpr std::chrono::milliseconds kGraceAfterLane{50};
 
 std::string NameOf(int worker) { return fmt::format("worker {}", worker); }
 
@@ -29,7 +33,7 @@ HierarchicalCollective::HierarchicalCollective(HierarchyParts parts, int rank, S
 void HierarchicalCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
   Run([&] {
     inner_->Prepare(space, plan);
-    if (outer_ != nullptr) outer_->Prepare(space, plan);
+    AmongHosts([&](Collective& lane) { lane.Prepare(space, plan); });
   });
 }
 
@@ -42,7 +46,9 @@ void HierarchicalCollective::AllReduceSum(const BucketMessage& message) {
       const BucketMessage piece = message.Piece(begin, std::min(piece_elements, elements - begin));
       const BucketMessage chunk = inner_->ReduceScatter(piece, chunks);
       // A chunk is empty on all ranks of a lane or on none.
-      if (!chunk.data.empty() && outer_ != nullptr) outer_->AllReduceSum(chunk);
+      if (!chunk.data.empty()) {
+        AmongHosts([&](Collective& lane) { lane.AllReduceSum(chunk); });
+      }
       inner_->AllGatherChunks(piece, chunks);
     }
   });
@@ -57,7 +63,7 @@ void HierarchicalCollective::Broadcast(std::span<std::byte> data, int root) {
     const int host = static_cast<int>(at - map_.hosts.begin());
     const int rank = static_cast<int>(std::ranges::find(*at, root) - at->begin());
     if (host == map_.host) inner_->Broadcast(data, rank);
-    if (map_.here.rank == 0 && outer_ != nullptr) outer_->Broadcast(data, host);
+    if (map_.here.rank == 0) AmongHosts([&](Collective& lane) { lane.Broadcast(data, host); });
     if (host != map_.host) inner_->Broadcast(data, 0);
   });
 }
@@ -93,8 +99,10 @@ void HierarchicalCollective::GatherHosts(const BucketMessage* message,
   std::ranges::copy(here_, block_.begin());
   if (map_.here.rank == 0) {
     std::ranges::copy(block_, blocks_.begin());  // there is one host
-    if (outer_ != nullptr && message != nullptr) outer_->AllGatherOf(*message, block_, blocks_);
-    if (outer_ != nullptr && message == nullptr) outer_->AllGatherInto(block_, blocks_);
+    AmongHosts([&](Collective& lane) {
+      if (message != nullptr) lane.AllGatherOf(*message, block_, blocks_);
+      if (message == nullptr) lane.AllGatherInto(block_, blocks_);
+    });
   }
   inner_->Broadcast(blocks_, 0);
 }
@@ -113,12 +121,24 @@ void HierarchicalCollective::Run(const Steps& steps) {
   }
 }
 
+template <typename Steps>
+void HierarchicalCollective::AmongHosts(const Steps& steps) {
+  if (outer_ == nullptr) return;
+  try {
+    steps(*outer_);
+  } catch (const CommError&) {
+    outer_failed_ = true;
+    throw;
+  }
+}
+
 void HierarchicalCollective::Fail(const CommError& seen) {
   const std::string self = NameOf(rank_);
   ReportMissingPeer(store_, prefix_, self, seen.peer());
   outer_.reset();
   inner_.reset();
-  const std::string culprit = FindFailedPeer(store_, prefix_, self, seen.peer());
+  const std::string culprit = FindFailedPeer(store_, prefix_, self, seen.peer(),
+                                             outer_failed_ ? kGraceAfterLane : kReportGrace);
   // What was seen names the operation already.
   const CommError failure(culprit, seen.operation(),
                           culprit == seen.peer()

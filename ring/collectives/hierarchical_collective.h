@@ -53,6 +53,9 @@ class HierarchicalCollective : public Collective {
  private:
   template <typename Steps>
   void Run(const Steps& steps);
+  /// Does steps among the hosts, if this rank is in a lane.
+  template <typename Steps>
+  void AmongHosts(const Steps& steps);
   [[noreturn]] void Fail(const CommError& seen);
   /// `message`: what the bytes encode; null: nothing of a bucket.
   void GatherAll(const BucketMessage* message, std::span<const std::byte> mine,
@@ -63,6 +66,7 @@ class HierarchicalCollective : public Collective {
   int rank_;  // in the job
   std::unique_ptr<HostCollective> inner_;
   std::unique_ptr<Collective> outer_;
+  bool outer_failed_ = false;
   Store& store_;
   std::string prefix_;
   // Gather buffers: the bytes of this host's workers, one block, the blocks of all hosts.

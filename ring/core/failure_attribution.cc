@@ -18,8 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Within this time every rank that still runs has reported which rank it suspects.
-constexpr std::chrono::milliseconds kReportGrace = 300ms;
 /// Within this time the store answers if a key is set.
 constexpr std::chrono::milliseconds kAnswerTime = 20ms;
 
@@ -115,8 +113,8 @@ void ReportMissingPeer(Store& store, const std::string& prefix, const std::strin
 }
 
 std::string FindFailedPeer(Store& store, const std::string& prefix, const std::string& reporter,
-                           const std::string& suspect) {
-  const Deadline deadline = Deadline::After(DilatedClock::ToMachine(kReportGrace));
+                           const std::string& suspect, std::chrono::milliseconds grace) {
+  const Deadline deadline = Deadline::After(DilatedClock::ToMachine(grace));
   return FollowNotes(store, prefix, reporter, suspect, [&](const std::string& rank) {
     return TryGet(store, KeyOf(prefix, rank), deadline);
   });

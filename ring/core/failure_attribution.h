@@ -19,10 +19,13 @@ namespace ringside {
 /// throws a `CommError`: without the store, each rank reports what it saw itself.
 void ReportMissingPeer(Store& store, const std::string& prefix, const std::string& reporter,
                        const std::string& suspect);
+/// Within this time, in the run's time, every rank that still runs has written whom it misses.
+inline constexpr std::chrono::milliseconds kReportGrace{300};
 /// Returns the last rank of the chain of notes that starts at `suspect`; in a circle of notes, whom
-/// the first note names. Waits 300 ms for notes.
+/// the first note names. Waits for notes for `grace`, in the run's time.
 std::string FindFailedPeer(Store& store, const std::string& prefix, const std::string& reporter,
-                           const std::string& suspect);
+                           const std::string& suspect,
+                           std::chrono::milliseconds grace = kReportGrace);
 
 /// A rank whose network is cut off still writes notes where the store can be reached in another
 /// way. Then all ranks write notes, these form a circle, and each rank would blame another one. So

@@ -8,8 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ringside/common/base/errors.h"
@@ -17,6 +21,7 @@
 #include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/collectives/all_reduce_host_collective.h"
 #include "ringside/ring/collectives/collective_table.h"
+#include "ringside/ring/core/failure_attribution.h"
 #include "ringside/ring/transports/gloo_collective.h"
 #include "tests/common/numbers.h"
 #include "tests/common/thread_ranks.h"
@@ -234,6 +239,55 @@ TEST(HierarchicalCollectiveFaultTest, EveryRankOfEveryHostNamesTheOneThatLeft) {
         EXPECT_EQ(text.find(error.operation(), first + 1), std::string::npos) << text;
       }
     }
+  }
+}
+
+/// A store that says how long it was asked to wait at most for a key that nobody sets.
+class PatientStore : public InProcessStore {
+ public:
+  std::string Get(std::string_view key, const Deadline& deadline) override {
+    longest_ = std::max(longest_, deadline.remaining());
+    return InProcessStore::Get(key, Deadline::After(0ms));
+  }
+  std::chrono::milliseconds longest() const { return longest_; }
+
+ private:
+  std::chrono::milliseconds longest_{0};
+};
+
+/// Fails if it is asked to.
+class OneCollective : public Collective {
+ public:
+  explicit OneCollective(bool fails) : fails_(fails) {}
+  void AllReduceSum(const BucketMessage& /*message*/) override { Step(); }
+  void Broadcast(std::span<std::byte> /*data*/, int /*root*/) override { Step(); }
+  void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override {
+    all.assign(mine.begin(), mine.end());
+    Step();
+  }
+  Traffic traffic() const override { return {}; }
+
+ private:
+  void Step() const {
+    if (fails_) throw CommError("worker 1", "all-reduce of bucket 0", "it has gone");
+  }
+
+  const bool fails_;
+};
+
+TEST(HierarchicalCollectiveFaultTest, WaitsForNotesOnceOnly) {
+  constexpr std::chrono::milliseconds kWhole = kReportGrace;
+  for (const bool lane_fails : {true, false}) {
+    PatientStore store;
+    HierarchyParts parts{.map = MapHosts(0, Hosts{"a", "b"}),
+                         .inner = std::make_unique<AllReduceHostCollective>(
+                             std::make_unique<OneCollective>(!lane_fails), 0),
+                         .outer = std::make_unique<OneCollective>(lane_fails)};
+    HierarchicalCollective collective(std::move(parts), 0, store, "hierarchy");
+    std::vector<float> data(10, 1.0F);
+    EXPECT_THROW(collective.AllReduceSum({.data = data, .bucket = 0}), CommError);
+    EXPECT_THAT(store.longest(),
+                testing::Conditional(lane_fails, testing::Lt(kWhole / 2), testing::Gt(kWhole / 2)));
   }
 }
 
