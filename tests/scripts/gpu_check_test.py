@@ -201,6 +201,13 @@ class WithoutAGpu(Scratch):
         self.assertEqual(found["gpus"], 3)
 
 
+def is_running(pid):
+    try:
+        return "State:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # the second, if it ends while the file is read
+        return False
+
+
 class ProgramsThatRun(Scratch):
     def runs(self, seconds=60):
         return Runs(None, seconds)
@@ -221,7 +228,7 @@ class ProgramsThatRun(Scratch):
             self.runs(seconds).run("it", ["sh", "-c", f"sleep 600 & echo $! >{file}; wait"], limit)
         child = int(file.read_text())
         deadline = time.monotonic() + 30
-        while pathlib.Path(f"/proc/{child}/status").exists() and "State:\tZ" not in pathlib.Path(f"/proc/{child}/status").read_text():
+        while is_running(child):
             self.assertLess(time.monotonic(), deadline, "a child is left")
 
     def test_a_run_that_takes_too_long_is_ended_with_its_children(self):
