@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,7 +139,8 @@ class EncodedPushTest : public StartedTableTest {
   /// So many bytes that count this many kept elements, the first ones, each of them 0.
   std::string RefusalOf(std::size_t bytes, std::uint32_t kept) {
     std::vector<std::byte> payload(bytes);
-    std::memcpy(payload.data(), &kept, std::min(sizeof(kept), bytes));
+    const auto count = std::as_bytes(std::span(&kept, 1));
+    std::ranges::copy(count.first(std::min(count.size(), bytes)), payload.begin());
     for (std::uint16_t i = 0; i < kept && 6 + 2UL * i <= bytes; ++i) {
       std::memcpy(payload.data() + 4 + 2UL * i, &i, sizeof(i));
     }
