@@ -161,6 +161,10 @@ class Flood(unittest.TestCase):
             strangers.send_away(waiting)
             self.assertEqual([stranger.closed for stranger in waiting], [True, False])
             waiting[1].leave()
+            waiting[1].closed = True
+            result = types.SimpleNamespace(problems=[], seconds=None)
+            strangers.judge(result, types.SimpleNamespace(strangers=waiting), 0)
+            self.assertEqual(result.problems, ["1 of 2 connections never came to the job: its ports did not take them"])
 
 
 class SlowMembers(unittest.TestCase):

@@ -28,6 +28,7 @@ FLOOD = 1000  # idle connections
 OPEN_FILES = 1024  # of each process of the job
 OWN_FILES = 8 * FLOOD  # that the suite needs for them, and for other jobs at the same time
 AT_START_S = 1  # ports that open later are not flooded at the start
+MOST_SENT_AWAY = 0.1  # of the strangers: more would try nothing
 MPIRUN = "mpirun"  # its ports are its own affair
 
 
@@ -54,6 +55,7 @@ class Stranger:
     socket: object = None
     since: float = 0
     closed: bool = False  # by the job, or refused
+    sent_away: bool = False  # the job never had it
     lived_s: float = 0  # its connection, so far
     said: int = 0  # bytes that dripped
 
@@ -175,7 +177,7 @@ def send_away(strangers):
         stranger.look()  # the job may have closed it meanwhile
         if not stranger.closed:
             stranger.leave()
-            stranger.closed = True
+            stranger.closed = stranger.sent_away = True
 
 
 def wait_until_closed(job, end):
@@ -226,7 +228,10 @@ def flood_the_start(job, random):
 
 
 def judge(result, job, slack_s):
-    """The job has closed each connection, and in time."""
+    """The job has closed each connection, and in time. It has had most of them."""
+    sent_away = sum(stranger.sent_away for stranger in job.strangers)
+    if sent_away > len(job.strangers) * MOST_SENT_AWAY:
+        result.problems.append(f"{sent_away} of {len(job.strangers)} connections never came to the job: its ports did not take them")
     for stranger in job.strangers:
         if not stranger.closed:
             result.problems.append(f"{stranger.text()} was still open after {stranger.lived_s:.1f} s")

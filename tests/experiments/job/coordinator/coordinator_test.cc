@@ -392,7 +392,7 @@ TEST_F(CoordinatorTest, HeartbeatsCarryRowsAndObeyADrain) {
   while (drain_barrier.MayStart(step, Soon())) {
     buffer.Add(StepRecord{.step = step, .samples = 4});
     ++step;
-    // No step takes no time. Rows without end would keep the coordinator busy.
+    // Without a pause, rows would come faster than the coordinator reads them.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_FALSE(other_gate.MayStart(step, Soon()));
