@@ -10,12 +10,17 @@
 
 namespace ringside {
 
-std::string LackOfMemoryText() {
+std::optional<std::uint64_t> MemoryLimitKib() {
   rlimit limit{};
   const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  if (!limited) return "memory ran out";
-  return "memory ran out: this process may use " + std::to_string(limit.rlim_cur / 1024) +
-         " KiB (ulimit -v)";
+  if (!limited) return std::nullopt;
+  return limit.rlim_cur / 1024;
+}
+
+std::string LackOfMemoryText() {
+  const std::optional<std::uint64_t> limit = MemoryLimitKib();
+  if (!limit) return "memory ran out";
+  return "memory ran out: this process may use " + std::to_string(*limit) + " KiB (ulimit -v)";
 }
 
 std::string LackInCurrentException() {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "ringside/common/base/awake_clock.h"
 #include "ringside/common/base/dilated_clock.h"
+#include "ringside/common/base/lack_of_resources.h"
 
 namespace ringside {
 namespace {
@@ -36,6 +38,19 @@ double Seconds(std::chrono::milliseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+/// A library that lacks memory may abort its process, or wait for ever for a thread that could not
+/// start, in this process or in the member's. Empty where memory has no limit.
+std::string HintOfMemory(const char* effect) {
+  const std::optional<std::uint64_t> limit = MemoryLimitKib();
+  return limit ? fmt::format("; {} KiB of memory (ulimit -v) may be too few: {}", *limit, effect)
+               : "";
+}
+
+std::string HintOfAbort(const ProcessEnd& end) {
+  const bool aborted = end.signal == SIGABRT || end.signal == SIGSEGV;
+  return aborted ? HintOfMemory("without memory, a library may abort the process") : "";
+}
+
 }  // namespace
 
 MemberWatch::MemberWatch(JobState& job_state, ChildGroup& children, const Options& options)
@@ -62,9 +77,9 @@ void MemberWatch::LookAtEnds() {
     const char* when = never_came  ? ", without having called ringside.init()"
                        : handed_in ? " after it handed in its result"
                                    : " before it handed in a result";
-    AddFailure(
-        {who, KindOfEnd(end),
-         fmt::format("(pid {}) {}{}{}", pid, end.Text(), when, QuoteLastLine(child.LastWord()))});
+    AddFailure({who, KindOfEnd(end),
+                fmt::format("(pid {}) {}{}{}{}", pid, end.Text(), when,
+                            QuoteLastLine(child.LastWord()), HintOfAbort(end))});
   }
 }
 
@@ -139,7 +154,8 @@ void MemberWatch::LookAtEnded() {
 void MemberWatch::AddLost(const Member& who, const std::string& message) {
   if (std::ranges::find(lost_, who) != lost_.end()) return;
   lost_.push_back(who);
-  AddFailure({who, FailureKind::kLost, message});
+  AddFailure({who, FailureKind::kLost,
+              message + HintOfMemory("without memory, a library may wait for a thread for ever")});
 }
 
 void MemberWatch::AddFailure(const Failure& failure) {

@@ -13,8 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "ringside/experiments/system/processes/process.h"
 #include "tests/common/control_group.h"
@@ -24,7 +26,9 @@
 namespace ringside {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // The runtime of a sanitizer lacks memory, threads and descriptors before anything else does.
@@ -65,11 +69,12 @@ class LimitedRunTest : public ::testing::TestWithParam<LimitedRun> {
     const std::string command = before + limit + "; exec " + RingsideProgram() +
                                 " train --strategy " + std::get<1>(GetParam()) + " --workers 2 " +
                                 "--model profile:small-tensors --quiet --force --out " + bundle() +
-                                " --steps " + std::to_string(steps);
+                                " --start-timeout 10 --steps " + std::to_string(steps);
     return Process({.argv = {"/bin/sh", "-c", command}});
   }
 
-  /// A launcher that waited for threads that cannot start took up to minutes.
+  /// A launcher that waited for threads that cannot start took up to minutes. Now it gives up when
+  /// the time to start is over.
   static ProcessEnd AwaitEnd(Process& launcher) {
     WaitUntil(
         "the launcher's end", [&] { return launcher.Poll().has_value(); },
@@ -93,15 +98,11 @@ class LimitedRunTest : public ::testing::TestWithParam<LimitedRun> {
   /// The run has succeeded, or it says what it lacks and blames nothing else.
   void ExpectSuccessOrLack(const Process& launcher, const ProcessEnd& end) const {
     if (kIsSanitized || (end.signal == 0 && end.code == 0)) return;
-    const std::string lack = "ulimit -[nuv]|memory ran out|Too many open files";
-    // Without memory a library may abort the process before anything can be said, or wait for a
-    // thread that has not begun.
     const bool killed = end.signal == SIGABRT || end.signal == SIGSEGV;
-    if (limit_.of_memory() && killed) return;
+    if (limit_.of_memory() && killed) return;  // before it could say anything
     EXPECT_EQ(end.signal, 0);
     EXPECT_THAT(Reason(launcher),
-                ContainsRegex(limit_.of_memory() ? lack + "|by signal (6|11)|is lost: no heartbeat"
-                                                 : lack));
+                ContainsRegex("ulimit -[nuv]|memory ran out|Too many open files"));
   }
 
   const Limit limit_ = std::get<0>(GetParam());
@@ -169,6 +170,35 @@ TEST_P(LimitedRunTest, EndsAtOnceWhenItIsAskedToAfterItsRun) {
   ExpectNothingLeft(end);
 }
 
+/// A limit that no run reaches.
+class AmpleMemoryTest : public LimitedRunTest {
+ protected:
+  /// Why the run failed after one of its workers got this signal.
+  std::string ErrorAfter(int signal) const {
+    Process launcher = Train(1'000'000);
+    WaitUntil("a step, or the launcher's end",
+              [&] { return StepsIn(bundle()) >= 1 || launcher.Poll().has_value(); });
+    const std::vector<pid_t> pids = PidsIn(bundle());
+    if (pids.empty()) throw std::runtime_error("the run has not started");
+    ::kill(pids.back(), signal);
+    const ProcessEnd end = AwaitEnd(launcher);
+    EXPECT_NE(end.code, 0);
+    ExpectNothingLeft(end);
+    return Reason(launcher);
+  }
+};
+
+// Nobody can know whether a library lacked memory where it aborts the process or falls silent.
+TEST_P(AmpleMemoryTest, IsNamedWhereAWorkerFallsSilent) {
+  EXPECT_THAT(ErrorAfter(SIGSTOP), AllOf(ContainsRegex("worker 1 .*no heartbeat for [0-9.]+ s"),
+                                         HasSubstr("64000000 KiB of memory (ulimit -v)")));
+}
+
+TEST_P(AmpleMemoryTest, IsNamedWhereAWorkerAborts) {
+  EXPECT_THAT(ErrorAfter(SIGABRT), AllOf(ContainsRegex("worker 1 .*by signal 6"),
+                                         HasSubstr("64000000 KiB of memory (ulimit -v)")));
+}
+
 std::string NameOf(const ::testing::TestParamInfo<LimitedRun>& run) {
   std::string strategy = std::get<1>(run.param);
   std::erase(strategy, '-');
@@ -176,6 +206,16 @@ std::string NameOf(const ::testing::TestParamInfo<LimitedRun>& run) {
 }
 
 constexpr std::array kStrategies{"ring", "ps-sync"};
+
+// ThreadSanitizer and AddressSanitizer reserve more than that.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+INSTANTIATE_TEST_SUITE_P(Memory, AmpleMemoryTest,
+                         ::testing::Combine(::testing::Values(Limit{"-v 64000000"}),
+                                            ::testing::ValuesIn(kStrategies)),
+                         NameOf);
+#else
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AmpleMemoryTest);
+#endif
 
 // In KiB: about what the launcher needs, with fewer threads than gRPC wants.
 INSTANTIATE_TEST_SUITE_P(Memory, LimitedRunTest,
