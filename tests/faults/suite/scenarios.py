@@ -351,9 +351,9 @@ SCENARIOS = [
     Scenario("idle-flood", f"{strangers.FLOOD} idle connections come to the open ports of a job whose processes may open {strangers.OPEN_FILES} files",
              strangers.flood, anywhere, bound_s=strangers.LONGEST_S, step_ms=strangers.STEP_MS, after=strangers.judge,
              open_files=strangers.OPEN_FILES, why_not=strangers.no_flood),
-    Scenario("idle-flood-at-start", f"{strangers.FLOOD} idle connections come while the job starts, to each port as soon as it is open", strangers.flood_the_start,
-             anywhere, bound_s=strangers.LONGEST_S, step_ms=strangers.STEP_MS, after=strangers.judge, open_files=strangers.OPEN_FILES,
-             why_not=strangers.no_flood),
+    Scenario("idle-flood-at-start", f"{strangers.FLOOD} idle connections and garbage come while the job starts, to each port as soon as it is open",
+             strangers.flood_the_start, anywhere, bound_s=strangers.LONGEST_S, step_ms=strangers.STEP_MS, after=strangers.judge,
+             open_files=strangers.OPEN_FILES, why_not=strangers.no_flood),
 ]
 SCENARIOS += variants(SCENARIOS)
 
