@@ -105,11 +105,6 @@ class LimitedRunTest : public ::testing::TestWithParam<LimitedRun> {
                 ContainsRegex("ulimit -[nuv]|memory ran out|Too many open files"));
   }
 
-  const Limit limit_ = std::get<0>(GetParam());
-  const TemporaryDirectory directory_;
-  std::unique_ptr<ControlGroup> processes_;
-
- private:
   /// The error in the summary. If there is none, what the launcher has written.
   std::string Reason(const Process& launcher) const {
     std::ifstream file(bundle() + "/summary.json");
@@ -120,6 +115,10 @@ class LimitedRunTest : public ::testing::TestWithParam<LimitedRun> {
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     return text;
   }
+
+  const Limit limit_ = std::get<0>(GetParam());
+  const TemporaryDirectory directory_;
+  std::unique_ptr<ControlGroup> processes_;
 };
 
 // Threads that cannot be started must not be waited for. Whether the run succeeds depends on how
