@@ -65,7 +65,10 @@ TEST(ErrorsTest, ResourceErrorNamesTheLimit) {
       ResourceError("a pipe", EMFILE).what(),
       "the system gives no room for a pipe: Too many open files (the limit of descriptors: "
       "ulimit -n)");
-  EXPECT_THAT(ResourceError("a thread", EAGAIN).what(), HasSubstr("ulimit -u"));
+  EXPECT_STREQ(
+      ResourceError("a thread", EAGAIN).what(),
+      "the system gives no room for a thread: Resource temporarily unavailable (a limit of "
+      "threads, ulimit -u or pids.max of a control group, or of memory, ulimit -v)");
   EXPECT_THAT(ResourceError("a sum", ENOMEM).what(), HasSubstr("ulimit -v"));
 }
 
