@@ -15,6 +15,14 @@ function(ringside_precompile_test target)
   target_precompile_headers(${target} REUSE_FROM ringside_precompiled_test)
 endfunction()
 
+# Sets `result` to the TIMEOUT of a test that ends within so many seconds where nothing slows it down.
+function(ringside_time_limit result seconds)
+  if(RINGSIDE_SANITIZE STREQUAL "thread") # several times as slow
+    math(EXPR seconds "3 * ${seconds}")
+  endif()
+  set(${result} ${seconds} PARENT_SCOPE)
+endfunction()
+
 # One GoogleTest executable, its cases discovered by CTest:
 # ringside_test(NAME SOURCES... LIBRARIES... [LABELS...] [TIMEOUT s] [ENVIRONMENT VAR=value] [ALONE] [NOT_PRECOMPILED])
 #   LABELS           processes: starts real processes with deadlines. e2e: a whole tour. Either takes two of the four slots
@@ -37,10 +45,8 @@ function(ringside_test name)
   if(NOT arg_NOT_PRECOMPILED)
     ringside_precompile_test(${name})
   endif()
-  if(RINGSIDE_SANITIZE STREQUAL "thread") # several times as slow
-    math(EXPR arg_TIMEOUT "3 * ${arg_TIMEOUT}")
-  endif()
-  set(properties TIMEOUT ${arg_TIMEOUT})
+  ringside_time_limit(limit ${arg_TIMEOUT})
+  set(properties TIMEOUT ${limit})
   foreach(property LABELS ENVIRONMENT)
     if(arg_${property})
       list(APPEND properties ${property} "${arg_${property}}")
