@@ -61,7 +61,8 @@ json WithNetwork(json fidelity, const json& network, bool hosts_must_connect) {
         not_judged + "congestion control: no connection between hosts was seen";
     if (fidelity.at("verdict") == "ok") fidelity["verdict"] = nullptr;
   }
-  if (!network.at("ok").get<bool>()) {
+  // It is null where no link can be judged.
+  if (network.at("ok") == false) {
     fidelity["verdict"] = "limited";
     fidelity["limited_by"].push_back("links: one or more were not as asked");
   }

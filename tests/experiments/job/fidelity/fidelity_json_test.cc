@@ -71,6 +71,14 @@ TEST(WithNetwork, ChangesNothingWhereTheNetworkIsAsAsked) {
   EXPECT_EQ(WithNetwork(nullptr, NetworkRecord(false, false), true), nullptr);
 }
 
+// As with loss, with jitter, or where a round trip holds too many bytes.
+TEST(WithNetwork, LinksThatCannotBeJudgedLimitNothing) {
+  nlohmann::json network = NetworkRecord(true, true);
+  network["ok"] = nullptr;
+  const nlohmann::json judged = FidelityJson(Judged());
+  EXPECT_EQ(WithNetwork(judged, network, true), judged);
+}
+
 TEST(WithNetwork, ARunWithoutASeenConnectionIsNotJudged) {
   const nlohmann::json network = NetworkRecord(true, false);
   Fidelity fidelity = Judged();
