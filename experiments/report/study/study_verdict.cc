@@ -44,17 +44,25 @@ Certainty WeakestOf(const Judged& findings) {
   return any(Certainty::kEqual) ? Certainty::kEqual : Certainty::kUnclear;
 }
 
+/// Whether the runs of a scenario show nothing: it is a result of its own.
+bool ShowsNothing(const Finding& finding) {
+  return finding.winner == "neither" && finding.certainty == Certainty::kUnclear;
+}
+
+/// `certainty`: of the findings that show something. The sentence before tells of the others.
 std::string CertaintyText(const Judged& findings, Certainty certainty) {
   const bool some_equal = std::ranges::any_of(
       findings, [](const Finding* finding) { return finding->certainty == Certainty::kEqual; });
+  const bool all_show =
+      std::ranges::none_of(findings, [](const Finding* finding) { return ShowsNothing(*finding); });
   const std::string near = fmt::format("within {:.0f} % of it", kEqualMargin * 100);
+  const std::string every = all_show ? "This is sure: every 95 % interval"
+                                     : "The others are sure: each of their 95 % intervals";
   switch (certainty) {
     case Certainty::kClear:
-      return "This is sure: every 95 % interval leaves out equality" +
-             (some_equal ? fmt::format(" or lies {}", near) : "");
+      return every + " leaves out equality" + (some_equal ? fmt::format(" or lies {}", near) : "");
     case Certainty::kEqual:
-      return fmt::format("This is sure: every 95 % interval lies within {:.0f} % of equality",
-                         kEqualMargin * 100);
+      return every + fmt::format(" lies within {:.0f} % of equality", kEqualMargin * 100);
     case Certainty::kUnclear:
       return "This is not sure: the 95 % intervals contain equality";
     case Certainty::kPointEstimateOnly:
@@ -152,9 +160,8 @@ Judgement Judge(const Judged& findings, const std::vector<std::string>& keys) {
   const Places places(findings, keys);
   Judgement judgement;
   judgement.winner = WinnerOf(shares);
-  judgement.certainty = WeakestOf(Selected(findings, [](const Finding& f) {
-    return f.winner != "neither" || f.certainty != Certainty::kUnclear;
-  }));
+  judgement.certainty =
+      WeakestOf(Selected(findings, [](const Finding& f) { return !ShowsNothing(f); }));
   std::vector<std::string> lines;
   std::vector<std::string> sentences;
   for (const Share& share : shares) {

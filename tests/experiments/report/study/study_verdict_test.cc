@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -245,6 +246,36 @@ TEST(StudyVerdict, NameEveryPlaceOnceAndInOrder) {
                           "workers at 10 Gbit/s (declared)."));
   EXPECT_THAT(table.findings[2].varied.at("link_bits_per_s"), ::testing::StartsWith("1"));
   EXPECT_EQ(table.findings[2].certainty, Certainty::kEqual);
+}
+
+// Where the runs show nothing, the verdict does not say that all intervals show something.
+TEST(StudyVerdict, AreNotSureOfWhatTheRunsDoNotShow) {
+  const auto with = [](double ps_rate) {
+    std::vector<RunResult> runs;
+    for (int i = 0; i < 5; ++i) {
+      for (const auto& [link, ps, noise] : {std::tuple{1e9, 1000.0, 0.2}, {1e10, ps_rate, 0.01}}) {
+        const std::size_t first = runs.size();
+        runs.push_back(OneRun("ring", 4, 1000, i));
+        runs.push_back(OneRun("ps-sync", 4, ps * (1 + noise * (i - 2)), i));
+        for (std::size_t at = first; at < runs.size(); ++at) {
+          runs[at].spec.link_bits_per_s = link;
+          runs[at].directory += std::to_string(link);
+        }
+      }
+    }
+    return TableOf(std::move(runs)).verdict;
+  };
+  const StudyVerdict clear = with(1500);
+  EXPECT_EQ(clear.certainty, Certainty::kClear);
+  EXPECT_THAT(clear.sentence,
+              ::testing::EndsWith("They tie within their uncertainty in 1. The others are sure: "
+                                  "each of their 95 % intervals leaves out equality."));
+  const StudyVerdict equal = with(1001);
+  EXPECT_EQ(equal.certainty, Certainty::kEqual);
+  EXPECT_THAT(
+      equal.sentence,
+      ::testing::EndsWith("They tie within their uncertainty in 1. The others are sure: each of "
+                          "their 95 % intervals lies within 2 % of equality."));
 }
 
 TEST(StudyVerdict, SayOnceWhatPlacesShare) {
