@@ -5,8 +5,8 @@
 #   --report   writes the reports of existing runs again; runs nothing. Without results/NAME it takes the runs from
 #              results/studies/NAME/runs.tar.gz
 #
-# A run that the machine limited is made once more, if other runs of its configuration were not limited. What it measured does
-# not decide that, only its fidelity.
+# A run that the machine limited, or that could not be judged, is made once more, if other runs of its configuration count. What it
+# measured does not decide that, only its fidelity. how-made.txt says how many there were.
 #
 # Bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
 # results/studies/NAME: README.md (findings, numbers, environment), figures/*.svg, report.csv, runs.csv, spec.yaml,
@@ -48,7 +48,8 @@ print(" ".join(sorted(commits)))
 COMMITS
 }
 
-# Removes the bundles of limited runs, whose configurations have runs that are not limited. Prints how many there were.
+# Removes the bundles of runs that reports leave out (limited, or not judged), whose configurations have runs that count. Prints how many there
+# were, and adds the number to FOLDER/made-again.txt.
 drop_limited() {
   /usr/bin/python3 - "$1" <<'LIMITED'
 import collections, json, pathlib, shutil, sys
@@ -56,11 +57,16 @@ runs = collections.defaultdict(list)
 for path in pathlib.Path(sys.argv[1]).glob("*/summary.json"):
     spec = json.loads(path.with_name("spec.json").read_text())
     del spec["repetition"]
-    fidelity = json.loads(path.read_text()).get("fidelity") or {}
-    runs[json.dumps(spec, sort_keys=True)].append((path.parent, fidelity.get("verdict") == "limited"))
-dropped = [folder for same in runs.values() if not all(limited for _, limited in same) for folder, limited in same if limited]
+    summary = json.loads(path.read_text())
+    fidelity = summary.get("fidelity")
+    left_out = summary.get("link_ok") is False or bool(fidelity) and fidelity["verdict"] != "ok"
+    runs[json.dumps(spec, sort_keys=True)].append((path.parent, left_out))
+dropped = [folder for same in runs.values() if not all(left_out for _, left_out in same) for folder, left_out in same if left_out]
 for folder in dropped:
     shutil.rmtree(folder)
+count = pathlib.Path(sys.argv[1], "made-again.txt")
+before = int(count.read_text()) if count.exists() else 0
+count.write_text(f"{before + len(dropped)}\n")
 print(len(dropped))
 LIMITED
 }
@@ -89,7 +95,7 @@ for name in "$@"; do
     "$ringside" matrix "$spec" --out results "${resume[@]}"
     limited=$(drop_limited "$raw")
     if ((limited)); then
-      echo "$name: $limited runs that the machine limited are made again"
+      echo "$name: $limited runs that the machine limited, or that could not be judged, are made again"
       "$ringside" matrix "$spec" --out results --resume
     fi
   elif [[ ! -d $raw ]]; then
@@ -108,9 +114,12 @@ for name in "$@"; do
   cp "$raw/matrix.yaml" "$kept/spec.yaml"
   cp "$raw/report.md" "$kept/README.md"
   pack "$raw" "$kept/runs.tar.gz"
+  made_again=
+  [[ ! -f $raw/made-again.txt ]] || made_again="runs that the machine limited, or that could not be judged, and that were made again: $(<"$raw/made-again.txt")"
   cat >"$kept/how-made.txt" <<HOW
 scripts/make_study.sh $name
 runs: commit $runs; report: commit $commit; $(date -u +%Y-%m-%d), $(nproc) cores
+${made_again:-how many limited runs were made again was not counted}
 HOW
   echo "$kept: $(du -sh "$kept" | cut -f1)"
 done
