@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares Ringside with its peers: a row is a ratio of medians over the rounds that it states, or a difference of two ratios.
+"""Compares Ringside with its peers: a row is a ratio, or a difference of two ratios, over the rounds that it states. A ratio is of two
+medians, or, in the rows net and push-pull, the median of the ratios of the rounds.
 
 The two sides of a row take turns within the rounds; a bound or a fixed time has no turn. --rounds is for quick rows. Slow
 rows, in an emulated cluster, run half as many rounds, but at least 3.

@@ -137,11 +137,12 @@ def dilations_agree(cell, factors, figure, unit):
     return measure
 
 
-def judged_ok(cell):
-    """The share of runs that the fidelity monitor lets pass. For a cell that the machine limits, it must be none."""
+def not_limited(cell):
+    """The share of runs that the fidelity monitor does not call limited. For a cell that the machine limits, it must be none. A run that
+    could not be judged is not called limited."""
     def measure(context):
         runs = [train(context, cell) for _ in range(context.slow_rounds)]
-        passed = sum(map(counts, runs))
+        passed = sum(each["fidelity"]["verdict"] != "limited" for each in runs)
         reasons = sorted({reason for each in runs for reason in each["fidelity"]["limited_by"]})
         return Measured(passed, len(runs), passed / len(runs), len(runs), unit="runs", note="; ".join(reasons[:2]))
     return measure
