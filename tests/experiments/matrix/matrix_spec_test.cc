@@ -186,6 +186,13 @@ INSTANTIATE_TEST_SUITE_P(
               "3:13", "a factor of 0.5 would ask the machine to be faster than it is"},
         Fault{"DilationWithoutNetwork", "name: a\ndefaults:\n  dilation: 2\naxes: {workers: [2]}\n",
               "3:13", "only an emulated network can be slowed down"},
+        Fault{"DilationOutOfReach",
+              "name: a\ndefaults:\n  network: 100Mbps\n  dilation: 500\naxes: {workers: [2]}\n",
+              "4:13", "the slowest link would have 2e+05 bit/s"},
+        Fault{"DilationOfARealModel",
+              "name: a\ndefaults:\n  model: mlp\n  network: 1Gbps\n  dilation: 2\n"
+              "axes: {workers: [2]}\n",
+              "5:13", "model 'mlp' really computes"},
         Fault{"SliceLargerThanABucket",
               "name: a\ndefaults:\n  strategy: ps-sync\n  model: profile:vgg16\n  steps: 2\naxes:\n"
               "  slice-kb: [64, 8192]\n",
