@@ -207,8 +207,7 @@ void JobController::Watch() {
     if (plan_.network != nullptr)
       plan_.network->WatchConnections(rows_.startup_seconds().has_value());
     if (const auto why = stops_.Take()) verdict_.Decide(JobStatus::kInterrupted, *why);
-    WatchStarter();
-    member_watch_->Look();
+    WatchMembers();
     if (lost_workers_ != nullptr) lost_workers_->Look();
     // The workers of a bench do not say what they are doing.
     if (!options_.bench) states_.Look();
@@ -241,6 +240,7 @@ bool JobController::GoesOnWithout(const Failure& culprit) {
     return false;
   }
   job_state_.Forgive(culprit.who);
+  member_watch_->ForgetCulprit();
   states_.ForgetFailure();
   return true;
 }
@@ -281,9 +281,20 @@ void JobController::DecideComplete() {
   }
 }
 
+// A starter that is killed takes its agents with it. One that exits may do so because an agent has
+// ended, which is to blame then. Both may have happened since the last look.
+void JobController::WatchMembers() {
+  const auto was_killed = [](const std::optional<ProcessEnd>& end) {
+    return end && end->signal != 0;
+  };
+  const bool starter_first = starter_ != nullptr && was_killed(starter_->Poll());
+  if (starter_first) WatchStarter();
+  member_watch_->Look();
+  if (starter_ != nullptr && !starter_first) WatchStarter();
+}
+
 // Blames the starter only when its agents could not report; otherwise they report their processes.
 void JobController::WatchStarter() {
-  if (starter_ == nullptr) return;
   if (job_state_.Missing().empty()) starter_->RemoveToken();
   const std::optional<ProcessEnd>& end = starter_->Poll();
   if (!end) return;

@@ -67,6 +67,7 @@ class JobController {
   void StartStarter(AgentPlan& agents);
   /// Watches until the job is complete or must be ended, and decides the status.
   void Watch();
+  void WatchMembers();
   void WatchStarter();
   void TakeRows();
   /// Whether the job loses this worker alone: its connections are broken, nobody else's. Where two

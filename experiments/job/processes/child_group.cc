@@ -150,10 +150,14 @@ bool ChildGroup::all_ended() const {
                              [](const auto& child) { return child->process.Poll().has_value(); });
 }
 
+bool ChildGroup::all_ends_taken() const {
+  return std::ranges::all_of(children_, [](const auto& child) { return child->end_taken; });
+}
+
 std::vector<Member> ChildGroup::running() const {
   std::vector<Member> running;
   for (const auto& child : children_) {
-    if (!child->process.Poll()) running.push_back(child->who);
+    if (!child->end_taken) running.push_back(child->who);
   }
   return running;
 }

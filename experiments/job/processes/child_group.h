@@ -56,7 +56,9 @@ class ChildGroup {
   /// Returns the children that have ended since the last call.
   std::vector<End> TakeEnds();
   bool all_ended() const;
-  /// The members whose processes have not ended.
+  /// Whether `TakeEnds` has returned all children.
+  bool all_ends_taken() const;
+  /// The members whose ends `TakeEnds` has not returned.
   std::vector<Member> running() const;
   std::vector<Started> started() const;
 

@@ -173,7 +173,7 @@ std::optional<Failure> MemberWatch::Culprit() {
   const Clock::time_point now = Clock::now();
   const Clock::time_point at = now + Grace(culprit.kind);
   if (!decide_at_ || at < *decide_at_) decide_at_ = at;
-  const bool none_can_follow = options_.all_are_children && children_.all_ended();
+  const bool none_can_follow = options_.all_are_children && children_.all_ends_taken();
   if (now < *decide_at_ && !none_can_follow) return std::nullopt;
   return culprit;
 }

@@ -42,6 +42,8 @@ class MemberWatch {
   /// The failure that explains the others, once it is decided. A first failure may be the
   /// consequence of another one, so others have a short time to come in.
   std::optional<Failure> Culprit();
+  /// The failure that `Culprit` returned is forgiven: the next one gets its own time.
+  void ForgetCulprit() { decide_at_.reset(); }
 
  private:
   using Clock = std::chrono::steady_clock;
