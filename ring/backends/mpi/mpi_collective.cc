@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <optional>
+#include <thread>
 
 #include "ringside/common/base/deadline.h"
 #include "ringside/common/base/errors.h"
@@ -24,6 +26,11 @@ constexpr std::size_t kMaxCount = std::size_t{1} << 30;
 
 /// Polls before it yields: a rank that is almost here is noticed soonest without a system call.
 constexpr int kPollsBeforeYield = 1000;
+
+/// How long a rank waits for others without sleep, and then for how long it sleeps between two
+/// polls.
+constexpr std::chrono::milliseconds kSpin{20};
+constexpr std::chrono::microseconds kNap{100};
 
 std::string MpiErrorText(int code) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -123,6 +130,7 @@ class MpiCollective::Communicators {
   }
   void Await(Requests& requests, const Deadline& deadline) {
     std::optional<ScopedPeer> missing;
+    const Deadline spinning = Deadline::After(kSpin);
     for (int polls = 1; !AllDone(requests); ++polls) {
       if (polls < kPollsBeforeYield) continue;
       if (deadline.expired()) throw BarrierTimeout{FirstMissing(requests)};
@@ -130,7 +138,12 @@ class MpiCollective::Communicators {
       if (polls % kPollsBeforeYield == 0) {
         missing.emplace(board_, AwaitedPeer{AwaitedPeer::Way::kMeet, FirstMissing(requests)});
       }
-      ::sched_yield();
+      // A rank that is stopped must not cost the others the processor until it is lost.
+      if (spinning.expired()) {
+        std::this_thread::sleep_for(kNap);
+      } else {
+        ::sched_yield();
+      }
     }
   }
   static bool AllDone(Requests& requests) {
