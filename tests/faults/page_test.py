@@ -14,7 +14,7 @@ from suite.elsewhere import ELSEWHERE
 from suite.job import ROOT
 from suite.left_out import IN_PART, LEFT_OUT, NOBODY_KNOWS
 from suite.scenarios import ALL_STRATEGIES, OTHERS, STRATEGIES
-from suite.table import NOTHING_LEFT, OTHERS_HEAD, PUSHES
+from suite.table import HEAD, NOTHING_LEFT, OTHERS_HEAD, PUSHES
 
 SUITE = pathlib.Path(__file__).with_name("fault_suite.py")
 PAGE = ROOT / "docs" / "faults.md"
@@ -77,6 +77,10 @@ class Page(unittest.TestCase):
         for line in itertools.takewhile(bool, problems.split("\n")):
             with self.subTest(problem=line):
                 self.assertRegex(line, LATE)
+
+    def test_the_page_begins_as_the_suite_writes_it(self):
+        beginning = re.sub(r"\\{\w+\\}", ".*", re.escape(HEAD.rstrip("\n")))
+        self.assertTrue(re.match(beginning, PAGE.read_text()), AGAIN)  # without the whole page in the message
 
     def test_the_page_says_that_nothing_was_left(self):
         self.assertIn(NOTHING_LEFT, PAGE.read_text())
