@@ -29,10 +29,12 @@ class MemberWatchTest : public ::testing::Test {
     }
   }
 
-  MemberWatch Make() {
+  MemberWatch Make(bool all_are_children = true) {
     return {job_state_,
             children_,
-            {.lease = std::chrono::hours(1), .join_timeout = std::chrono::hours(1)}};
+            {.lease = std::chrono::hours(1),
+             .join_timeout = std::chrono::hours(1),
+             .all_are_children = all_are_children}};
   }
 
   void StartWorker1() {
@@ -69,7 +71,7 @@ TEST_F(MemberWatchTest, AChildRunsUntilItsEndIsTaken) {
 }
 
 TEST_F(MemberWatchTest, AFailureAfterAForgivenOneHasItsOwnTime) {
-  MemberWatch watch = Make();
+  MemberWatch watch = Make(/*all_are_children=*/false);
   const auto decided = [&] { return watch.Culprit().has_value(); };
   const Failure cut_off{kWorker1, FailureKind::kComm, "worker 0 does not answer"};
   job_state_.AddFailure(cut_off);
