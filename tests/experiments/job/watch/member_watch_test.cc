@@ -40,6 +40,7 @@ class MemberWatchTest : public ::testing::Test {
   void StartWorker1() {
     MemberSetup setup;
     setup.who = kWorker1;
+    setup.spec = ProfileSpec("none", 2, 1);
     children_.Start(setup);
     WaitUntil("its end", [&] { return children_.all_ended(); });
   }
