@@ -12,7 +12,8 @@ const char* LimitBehind(int error) {
     case EMFILE:
       return " (the limit of descriptors: ulimit -n)";
     case EAGAIN:
-      return " (a limit of threads, ulimit -u or pids.max of a control group, or of memory, ulimit "
+      return " (a limit of processes, ulimit -u or pids.max of a control group, or of memory, "
+             "ulimit "
              "-v)";
     case ENOMEM:
       return " (memory, or its limit: ulimit -v)";

@@ -279,7 +279,7 @@ TEST(Process, ALackOfProcessesIsNoMissingProgram) {
   const std::string refusal = Refusal<ResourceError>();
   group->LetGo(::getpid());
   EXPECT_THAT(refusal, ::testing::HasSubstr("the process /bin/sh: Resource temporarily unavailable "
-                                            "(the limit of processes"));
+                                            "(a limit of processes, ulimit -u or "));
 }
 
 // A child that ignores SIGTERM and has a child of its own.
