@@ -5,7 +5,7 @@
 #   --report   writes the reports of existing runs again; runs nothing. Without results/NAME it takes the runs from
 #              results/studies/NAME/runs.tar.gz
 #
-# A run that the machine limited, or that could not be judged, is made once more, if other runs of its configuration count. What it
+# A run that the machine limited, or that could not be judged, is made again, if other runs of its configuration count. What it
 # measured does not decide that, only its fidelity. how-made.txt says how many there were.
 #
 # Bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
@@ -62,11 +62,11 @@ for path in pathlib.Path(sys.argv[1]).glob("*/summary.json"):
     left_out = summary.get("link_ok") is False or bool(fidelity) and fidelity["verdict"] != "ok"
     runs[json.dumps(spec, sort_keys=True)].append((path.parent, left_out))
 dropped = [folder for same in runs.values() if not all(left_out for _, left_out in same) for folder, left_out in same if left_out]
-for folder in dropped:
-    shutil.rmtree(folder)
 count = pathlib.Path(sys.argv[1], "made-again.txt")
 before = int(count.read_text()) if count.exists() else 0
 count.write_text(f"{before + len(dropped)}\n")
+for folder in dropped:
+    shutil.rmtree(folder)
 print(len(dropped))
 LIMITED
 }

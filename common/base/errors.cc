@@ -12,9 +12,8 @@ const char* LimitBehind(int error) {
     case EMFILE:
       return " (the limit of descriptors: ulimit -n)";
     case EAGAIN:
-      return " (a limit of processes, ulimit -u or pids.max of a control group, or of memory, "
-             "ulimit "
-             "-v)";
+      return " (a limit of processes, ulimit -u or pids.max of a control group; for a thread also "
+             "ulimit -v)";
     case ENOMEM:
       return " (memory, or its limit: ulimit -v)";
     default:

@@ -39,16 +39,18 @@ double Seconds(std::chrono::milliseconds duration) {
 }
 
 /// A library that lacks memory may abort its process, or wait for ever for a thread that could not
-/// start, in this process or in the member's. Empty where memory has no limit.
+/// start, in this process or in a child's. Empty where memory has no limit.
 std::string HintOfMemory(const char* effect) {
   const std::optional<std::uint64_t> limit = MemoryLimitKib();
-  return limit ? fmt::format("; {} KiB of memory (ulimit -v) may be too few: {}", *limit, effect)
-               : "";
+  if (!limit) return "";
+  return fmt::format(
+      "; the launcher and its children may use {} KiB of memory each (ulimit -v): {}", *limit,
+      effect);
 }
 
 std::string HintOfAbort(const ProcessEnd& end) {
   const bool aborted = end.signal == SIGABRT || end.signal == SIGSEGV;
-  return aborted ? HintOfMemory("without memory, a library may abort the process") : "";
+  return aborted ? HintOfMemory("without it, a library may abort the process") : "";
 }
 
 }  // namespace
@@ -154,8 +156,12 @@ void MemberWatch::LookAtEnded() {
 void MemberWatch::AddLost(const Member& who, const std::string& message) {
   if (std::ranges::find(lost_, who) != lost_.end()) return;
   lost_.push_back(who);
+  // Processes of other hosts may have another limit, and other reasons to be silent.
+  const bool has_this_limit = options_.all_are_children || options_.agents_are_here;
   AddFailure({who, FailureKind::kLost,
-              message + HintOfMemory("without memory, a library may wait for a thread for ever")});
+              has_this_limit
+                  ? message + HintOfMemory("without it, a library may wait for a thread for ever")
+                  : message});
 }
 
 void MemberWatch::AddFailure(const Failure& failure) {

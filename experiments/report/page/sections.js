@@ -45,7 +45,8 @@ export function verdict(study) {
   const { verdict: said, findings = [] } = study.data;
   const box = el("div", { class: "verdict" });
   add(box, el("p", { class: "sentence" }, said?.sentence || "This study has no verdict: it compares no strategies."));
-  if (said?.sentence && said.certainty && said.winner !== "none") add(box, el("p", { class: "sure" }, "How sure: ", ...certainty(said.certainty)));
+  if (said?.sentence && said.certainty && said.winner !== "none") add(box, el("p", { class: "sure" }, "How sure: ", ...certainty(said.certainty),
+    said.certainty !== "unclear" && findings.some((one) => one.certainty === "unclear") ? " This says nothing of comparisons that tie within their uncertainty." : null));
   if (said?.details?.length > 0) add(box, el("ul", { class: "details" }, said.details.map((one) => el("li", {}, one))));
   const caveats = [...(said?.caveats ?? [])];
   if (study.mixesTransports && !caveats.some((one) => one.includes("transport"))) {

@@ -53,11 +53,14 @@ bool ShowsNothing(const Finding& finding) {
 std::string CertaintyText(const Judged& findings, Certainty certainty) {
   const bool some_equal = std::ranges::any_of(
       findings, [](const Finding* finding) { return finding->certainty == Certainty::kEqual; });
-  const bool all_show =
-      std::ranges::none_of(findings, [](const Finding* finding) { return ShowsNothing(*finding); });
+  const auto silent = static_cast<std::size_t>(std::ranges::count_if(
+      findings, [](const Finding* finding) { return ShowsNothing(*finding); }));
   const std::string near = fmt::format("within {:.0f} % of it", kEqualMargin * 100);
-  const std::string every = all_show ? "This is sure: every 95 % interval"
-                                     : "The others are sure: each of their 95 % intervals";
+  std::string every = "This is sure: every 95 % interval";
+  if (silent > 0) every = "The others are sure: each of their 95 % intervals";
+  if (silent > 0 && silent + 1 == findings.size()) {
+    every = "The other one is sure: its 95 % interval";
+  }
   switch (certainty) {
     case Certainty::kClear:
       return every + " leaves out equality" + (some_equal ? fmt::format(" or lies {}", near) : "");

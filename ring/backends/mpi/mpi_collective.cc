@@ -134,12 +134,13 @@ class MpiCollective::Communicators {
     for (int polls = 1; !AllDone(requests); ++polls) {
       if (polls < kPollsBeforeYield) continue;
       if (deadline.expired()) throw BarrierTimeout{FirstMissing(requests)};
+      const bool naps = spinning.expired();
       // The one that is missing now need not have been the first one.
-      if (polls % kPollsBeforeYield == 0) {
+      if (naps || polls % kPollsBeforeYield == 0) {
         missing.emplace(board_, AwaitedPeer{AwaitedPeer::Way::kMeet, FirstMissing(requests)});
       }
       // A rank that is stopped must not cost the others the processor until it is lost.
-      if (spinning.expired()) {
+      if (naps) {
         std::this_thread::sleep_for(kNap);
       } else {
         ::sched_yield();

@@ -68,7 +68,7 @@ TEST(ErrorsTest, ResourceErrorNamesTheLimit) {
   EXPECT_STREQ(
       ResourceError("a thread", EAGAIN).what(),
       "the system gives no room for a thread: Resource temporarily unavailable (a limit of "
-      "processes, ulimit -u or pids.max of a control group, or of memory, ulimit -v)");
+      "processes, ulimit -u or pids.max of a control group; for a thread also ulimit -v)");
   EXPECT_THAT(ResourceError("a sum", ENOMEM).what(), HasSubstr("ulimit -v"));
 }
 

@@ -190,12 +190,12 @@ class AmpleMemoryTest : public LimitedRunTest {
 // Nobody can know whether a library lacked memory where it aborts the process or falls silent.
 TEST_P(AmpleMemoryTest, IsNamedWhereAWorkerFallsSilent) {
   EXPECT_THAT(ErrorAfter(SIGSTOP), AllOf(ContainsRegex("worker 1 .*no heartbeat for [0-9.]+ s"),
-                                         HasSubstr("64000000 KiB of memory (ulimit -v)")));
+                                         HasSubstr("64000000 KiB of memory each (ulimit -v)")));
 }
 
 TEST_P(AmpleMemoryTest, IsNamedWhereAWorkerAborts) {
   EXPECT_THAT(ErrorAfter(SIGABRT), AllOf(ContainsRegex("worker 1 .*by signal 6"),
-                                         HasSubstr("64000000 KiB of memory (ulimit -v)")));
+                                         HasSubstr("64000000 KiB of memory each (ulimit -v)")));
 }
 
 std::string NameOf(const ::testing::TestParamInfo<LimitedRun>& run) {

@@ -268,14 +268,13 @@ TEST(StudyVerdict, AreNotSureOfWhatTheRunsDoNotShow) {
   const StudyVerdict clear = with(1500);
   EXPECT_EQ(clear.certainty, Certainty::kClear);
   EXPECT_THAT(clear.sentence,
-              ::testing::EndsWith("They tie within their uncertainty in 1. The others are sure: "
-                                  "each of their 95 % intervals leaves out equality."));
+              ::testing::EndsWith("They tie within their uncertainty in 1. The other one is sure: "
+                                  "its 95 % interval leaves out equality."));
   const StudyVerdict equal = with(1001);
   EXPECT_EQ(equal.certainty, Certainty::kEqual);
-  EXPECT_THAT(
-      equal.sentence,
-      ::testing::EndsWith("They tie within their uncertainty in 1. The others are sure: each of "
-                          "their 95 % intervals lies within 2 % of equality."));
+  EXPECT_THAT(equal.sentence,
+              ::testing::EndsWith("They tie within their uncertainty in 1. The other one is sure: "
+                                  "its 95 % interval lies within 2 % of equality."));
 }
 
 TEST(StudyVerdict, SayOnceWhatPlacesShare) {
