@@ -98,7 +98,9 @@ TEST_F(MemberWatchTest, WhoNeverCameMayHaveLackedMemory) {
   };
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
-  if (before.rlim_cur == RLIM_INFINITY) EXPECT_EQ(error(), "did not join within 0 s");
+  if (before.rlim_cur == RLIM_INFINITY) {
+    EXPECT_EQ(error(), "did not join within 0 s");
+  }
   const rlim_t ample = std::min(rlim_t{1} << 50, before.rlim_cur);
   const rlimit limit{.rlim_cur = ample, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
