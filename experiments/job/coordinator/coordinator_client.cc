@@ -74,6 +74,19 @@ struct CoordinatorClient::Impl {
     Check(options, operation, Status(options, deadline, wait_for_ready, call));
   }
 
+  /// As `Run`, for a call that changes nothing when it comes twice. A connection that broke may
+  /// have lost the call or only its answer; the call is made again once there is another
+  /// connection.
+  template <typename Call>
+  void RunAgain(const Options& options, const std::string& operation, const Call& call) const {
+    grpc::Status status = Status(options, Deadline::After(options.timeout), false, call);
+    const Deadline deadline = Deadline::After(options.reconnect_time);
+    while (status.error_code() == grpc::StatusCode::UNAVAILABLE && !deadline.expired()) {
+      status = Status(options, deadline, true, call);
+    }
+    Check(options, operation, status);
+  }
+
   template <typename Call>
   grpc::Status Status(const Options& options, const Deadline& deadline, bool wait_for_ready,
                       const Call& call) const {
@@ -219,10 +232,9 @@ void CoordinatorClient::SubmitReport(const std::string& report) {
   ToMessage(impl_->ticket, message.mutable_member());
   message.set_content(report);
   job::Empty reply;
-  impl_->Run(options_, "handing in the report", CallDeadline(), false,
-             [&](grpc::ClientContext& context) {
-               return SendOne(impl_->stub->SubmitReport(&context, &reply), message);
-             });
+  impl_->RunAgain(options_, "handing in the report", [&](grpc::ClientContext& context) {
+    return SendOne(impl_->stub->SubmitReport(&context, &reply), message);
+  });
 }
 
 void CoordinatorClient::SubmitTrace(const TracePiece& piece, const Deadline& deadline) {
@@ -283,7 +295,7 @@ void CoordinatorClient::Leave() {
   job::LeaveRequest message;
   ToMessage(impl_->ticket, message.mutable_member());
   job::Empty reply;
-  impl_->Run(options_, "leaving", CallDeadline(), false, [&](grpc::ClientContext& context) {
+  impl_->RunAgain(options_, "leaving", [&](grpc::ClientContext& context) {
     return SendOne(impl_->stub->Leave(&context, &reply), message);
   });
 }

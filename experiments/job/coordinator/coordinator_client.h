@@ -25,8 +25,9 @@ class CoordinatorClient : public Store {
     std::string token;
     std::string tls{};                          ///< As in `Coordinator::Options`.
     std::chrono::milliseconds timeout{10'000};  ///< For calls that do not wait for other members.
-    /// How long the report of a failure waits for a connection. A broken one is made again in half
-    /// a second at most, if the coordinator still lives.
+    /// How long the report of a failure, or the end of a member that has finished, waits for
+    /// another connection. A broken one is made again in half a second at most, if the coordinator
+    /// still lives.
     std::chrono::milliseconds reconnect_time{2'000};
   };
 
@@ -50,7 +51,8 @@ class CoordinatorClient : public Store {
 
   /// Absent: the coordinator is connected but did not answer until the deadline.
   std::optional<HeartbeatCommand> SendHeartbeat(const Beat& beat, const Deadline& deadline);
-  /// `report` is a JSON object of at most 4 MiB.
+  /// `report` is a JSON object of at most 4 MiB. Waits for another connection (`reconnect_time`) if
+  /// this one breaks.
   void SubmitReport(const std::string& report);
   /// `piece.spans` has at most 1 MiB.
   void SubmitTrace(const TracePiece& piece, const Deadline& deadline);
@@ -60,6 +62,7 @@ class CoordinatorClient : public Store {
   void Fail(const FailureReason& reason);
   /// Calls `JobState::ReportChildExit`.
   void ReportChildExit(const ChildExit& exit, const Deadline& deadline);
+  /// Waits for another connection (`reconnect_time`) if this one breaks.
   void Leave();
 
   /// Whether nothing listens at the coordinator's address any more. Takes a tenth of a second at

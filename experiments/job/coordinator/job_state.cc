@@ -234,6 +234,7 @@ void JobState::Leave(const MemberHandle& ticket) {
   {
     const std::lock_guard lock(mutex_);
     MemberRecord& record = Find(ticket, "leaving");
+    if (record.left) return;  // It heard no answer the first time.
     record.left = true;
     if (ticket.who.role == Role::kWorker) {
       agreement_.Report(ticket.who.index, record.next_step);

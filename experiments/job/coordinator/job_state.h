@@ -147,7 +147,8 @@ class JobState {
   /// process has left with a report and its code is 0. It is no further failure if the process has
   /// already said why it ended.
   void ReportChildExit(const MemberHandle& agent, const ChildExit& exit);
-  /// A member leaves the job. When no worker is left, it posts the notice `kFinishedNotice`.
+  /// A member leaves the job. When no worker is left, it posts the notice `kFinishedNotice`. It may
+  /// be called twice.
   void Leave(const MemberHandle& ticket);
 
   // Calls of the process that hosts the job.

@@ -373,6 +373,36 @@ TEST_F(CoordinatorTest, AFailureIsToldOnceTheBrokenConnectionIsMadeAgain) {
   EXPECT_EQ(job_state_.failures()[0].Text(), "worker 0: setting key failed");
 }
 
+// Its result is there, so a connection that breaks then must not fail the job.
+TEST_F(CoordinatorTest, AMemberLeavesOnceTheBrokenConnectionIsMadeAgain) {
+  const TemporaryDirectory directory;
+  const Coordinator::Options options{.socket_path = directory.path() + "/socket", .token = token_};
+  coordinator_ = std::make_unique<Coordinator>(shared_, options);
+  CoordinatorClient client({.target = coordinator_->target(),
+                            .token = token_,
+                            .reconnect_time = std::chrono::seconds(20)});
+  client.Join(Request(Role::kWorker, 0), Soon());
+  coordinator_.reset();
+  auto left = std::async(std::launch::async, [&] {
+    client.SubmitReport("{}");
+    client.Leave();
+  });
+  EXPECT_EQ(left.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+  coordinator_ = std::make_unique<Coordinator>(shared_, options);
+  left.get();
+  EXPECT_TRUE(job_state_.HasReport({Role::kWorker, 0}));
+  EXPECT_TRUE(job_state_.HasLeft({Role::kWorker, 0}));
+}
+
+TEST_F(CoordinatorTest, AMemberWhoseCoordinatorHasEndedDoesNotWaitForEver) {
+  CoordinatorClient client({.target = coordinator_->target(),
+                            .token = token_,
+                            .reconnect_time = std::chrono::milliseconds(50)});
+  client.Join(Request(Role::kWorker, 0), Soon());
+  coordinator_.reset();
+  EXPECT_THROW(client.Leave(), CommError);
+}
+
 TEST_F(CoordinatorTest, HeartbeatsCarryRowsAndObeyADrain) {
   CoordinatorClient client = MakeClient(token_);
   CoordinatorClient other = MakeClient(token_);

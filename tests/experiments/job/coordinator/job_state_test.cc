@@ -270,6 +270,19 @@ TEST_F(JobStateTest, IsCompleteWithoutADroppedWorker) {
   EXPECT_TRUE(job_state_.Complete());
 }
 
+// The answer to the first call may be lost.
+TEST_F(JobStateTest, AMemberMayLeaveTwice) {
+  const auto first = Join(Role::kWorker, 0);
+  const auto second = Join(Role::kWorker, 1);
+  job_state_.Leave(first);
+  job_state_.Leave(first);
+  EXPECT_FALSE(job_state_.Value(JobState::NoticeKey(0)));
+  job_state_.Leave(second);
+  job_state_.Leave(second);
+  EXPECT_EQ(job_state_.Value(JobState::NoticeKey(0)), JobState::kFinishedNotice);
+  EXPECT_FALSE(job_state_.Value(JobState::NoticeKey(1)));
+}
+
 TEST_F(JobStateTest, AnExitIsAFailureUnlessTheWorkerHadFinishedOrSaidWhy) {
   const auto agent = Join(Role::kAgent, 1);
   const auto worker = Join(Role::kWorker, 1);
