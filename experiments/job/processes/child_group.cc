@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "ringside/common/base/deadline.h"
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/system/files/find_program.h"
@@ -19,6 +18,7 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::seconds kEndAfterKill{10};
+constexpr std::chrono::seconds kReapEvery{1};
 
 /// The program that can make the model: this one, or otherwise the ringside-worker in the same
 /// directory. RINGSIDE_WORKER names another ringside-worker.
@@ -128,6 +128,14 @@ void ChildGroup::Poll(std::chrono::milliseconds wait, int fd) {
     child->log.ForwardAvailable();
     child->log.Flush();
   }
+  if (next_reaping_.expired()) ReapOrphans();
+}
+
+void ChildGroup::ReapOrphans() {
+  std::vector<pid_t> pids;
+  for (const auto& child : children_) pids.push_back(child->process.pid());
+  orphans_.ReapEnded(pids);
+  next_reaping_ = Deadline::After(kReapEvery);
 }
 
 std::vector<ChildGroup::End> ChildGroup::TakeEnds() {
@@ -196,6 +204,7 @@ void ChildGroup::EndAll(std::chrono::milliseconds grace) {
   for (const pid_t pid : orphans_.KillAll()) {
     console_.Print("killed process " + std::to_string(pid) + ", which a member had left behind");
   }
+  ReapOrphans();
 }
 
 }  // namespace ringside

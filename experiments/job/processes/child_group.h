@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/base/deadline.h"
 #include "ringside/experiments/job/coordinator/member.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/system/output/console.h"
@@ -51,7 +52,8 @@ class ChildGroup {
   /// `MissingBackendError` when the executable is missing, `ResourceError` when there is no
   /// process. `network_namespace` is as for `Process`.
   void Start(const MemberSetup& setup, int network_namespace = -1);
-  /// Forwards logs and reaps children. Waits at most `wait` for an event there or on `fd`.
+  /// Forwards logs and reaps children, and what they left behind and has ended. Waits at most
+  /// `wait` for an event there or on `fd`.
   void Poll(std::chrono::milliseconds wait, int fd);
   /// Returns the children that have ended since the last call.
   std::vector<End> TakeEnds();
@@ -81,10 +83,12 @@ class ChildGroup {
 
   void WaitForInput(std::chrono::milliseconds wait, int fd) const;
   void SignalAll(int signal) const;
+  void ReapOrphans();
 
   const Options options_;
   Console& console_;
   const OrphanWatch orphans_;
+  Deadline next_reaping_ = Deadline::After({});
   std::optional<DeathWatch> death_watch_;  // from the first start on
   std::vector<std::unique_ptr<Child>> children_;
 };

@@ -52,10 +52,11 @@ struct Child {
   pid_t pid = -1;
   pid_t group = -1;
   pid_t session = -1;
+  bool ended = false;  ///< Nobody has reaped it.
   fs::path folder{};
 };
 
-/// If that process is a child of this one, and has not ended.
+/// If that process is a child of this one.
 std::optional<Child> ReadChild(const fs::path& process) {
   const std::string stat = ReadAll(process / "stat");
   // Field 2, the name, may hold anything; after its last bracket come the state, the parent, the
@@ -67,11 +68,12 @@ std::optional<Child> ReadChild(const fs::path& process) {
   pid_t parent = -1;
   Child child{.folder = process};
   if (!(fields >> state >> parent >> child.group >> child.session)) return std::nullopt;
-  if (parent != ::getpid() || state == 'Z' || state == 'X') return std::nullopt;
+  if (parent != ::getpid()) return std::nullopt;
+  child.ended = state == 'Z' || state == 'X';
   return child;
 }
 
-std::vector<Child> LivingChildren() {
+std::vector<Child> Children() {
   std::vector<Child> children;
   std::error_code error;  // /proc cannot be read: nothing can be found
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
@@ -86,6 +88,18 @@ std::vector<Child> LivingChildren() {
     children.push_back(*std::move(child));
   }
   return children;
+}
+
+std::vector<Child> LivingChildren() {
+  std::vector<Child> children = Children();
+  std::erase_if(children, [](const Child& child) { return child.ended; });
+  return children;
+}
+
+/// Asks the kernel, which takes no time where there is none. Children of others count, too.
+bool HasEndedChild() {
+  siginfo_t ended{};
+  return ::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0;
 }
 
 bool HasMark(const Child& child, const std::string& mark) {
@@ -137,12 +151,15 @@ OrphanWatch::~OrphanWatch() {
   static_cast<void>(::prctl(PR_SET_CHILD_SUBREAPER, inherits_before.load()));
 }
 
-std::vector<pid_t> OrphanWatch::Orphans() const {
+bool OrphanWatch::TakesUnmarked() const {
   // With another watch it may be one of that watch.
-  const bool unmarked_too = takes_unmarked_ && watches == 1;
+  return takes_unmarked_ && watches == 1;
+}
+
+std::vector<pid_t> OrphanWatch::Orphans() const {
   std::vector<pid_t> orphans;
   for (const Child& child : LivingChildren()) {
-    if ((unmarked_too && IsOfAnotherSession(child)) || HasMark(child, mark_)) {
+    if ((TakesUnmarked() && IsOfAnotherSession(child)) || HasMark(child, mark_)) {
       orphans.push_back(child.pid);
     }
   }
@@ -164,6 +181,20 @@ std::vector<pid_t> OrphanWatch::KillAll() const {
     if (killed.size() == before) break;  // what is left cannot be killed
   }
   return killed;
+}
+
+void OrphanWatch::ReapEnded(std::span<const pid_t> started) const {
+  if (!HasEndedChild()) return;
+  const auto is_started = [&](pid_t pid) {
+    return std::ranges::find(started, pid) != started.end();
+  };
+  for (const Child& child : Children()) {
+    if (!child.ended || is_started(child.pid)) continue;
+    const bool left_behind =
+        is_started(child.group) || (TakesUnmarked() && IsOfAnotherSession(child));
+    // If it fails, somebody else has reaped it.
+    if (left_behind) static_cast<void>(::waitpid(child.pid, nullptr, WNOHANG));
+  }
 }
 
 }  // namespace ringside

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,15 @@ class OrphanWatch {
   /// this process started itself have been reaped, because it would take these for orphans. Returns
   /// the processes that were killed.
   std::vector<pid_t> KillAll() const;
+  /// Reaps orphans that have ended by themselves. Otherwise a run that leaves some behind in every
+  /// step fills the table of processes. `started` has the processes with the mark that this process
+  /// started itself, which it reaps elsewhere. An ended process has no environment, so the mark
+  /// tells nothing: taken are those in the group of a started process, and those of another session
+  /// where the watch takes processes without the mark.
+  void ReapEnded(std::span<const pid_t> started) const;
 
  private:
+  bool TakesUnmarked() const;
   std::vector<pid_t> Orphans() const;
 
   const std::string mark_;

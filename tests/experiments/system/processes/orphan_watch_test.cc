@@ -159,6 +159,50 @@ TEST(OrphanWatch, LeavesTheOrphansOfOthersAlone) {
   EXPECT_THAT(other.KillAll(), ElementsAre(orphan));
 }
 
+/// A shell that has started a process whose parent has ended, and then waits. The process ends by
+/// itself.
+Process ShellThatLeaves(const std::string& process) {
+  return Process({.argv = {"/bin/sh", "-c", "sh -c '" + process + " &'; exec sleep 1000"}});
+}
+
+/// Whether process `pid`, a child of this one, is there, be it ended.
+bool Exists(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+TEST(OrphanWatch, ReapsWhatHasEndedByItself) {
+  const OrphanWatch watch;
+  for (const char* process : {"sh -c \"echo \\$\\$\"", "setsid sh -c \"echo \\$\\$\""}) {
+    Process shell = ShellThatLeaves(process);
+    const pid_t orphan = StartOrphan(shell);
+    const std::array started{shell.pid()};
+    WaitUntil("its end", [&] {
+      watch.ReapEnded(started);
+      return !Exists(orphan);
+    });
+    EXPECT_TRUE(IsAlive(shell.pid()));
+    End(shell);
+  }
+}
+
+// Whoever has started them reaps them.
+TEST(OrphanWatch, ReapsNoProcessThatThisOneHasStarted) {
+  const OrphanWatch watch;
+  Process program({.argv = {"/bin/true"}});
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(7);
+  ASSERT_GT(child, 0);
+  for (const pid_t pid : {program.pid(), child}) {
+    siginfo_t ended{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT), 0);
+  }
+  const std::array started{program.pid()};
+  watch.ReapEnded(started);
+  WaitUntil("its end", [&] { return program.Poll().has_value(); });
+  EXPECT_EQ(program.Poll()->code, 0);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
 // What it reads of a process goes with the process.
 TEST(OrphanWatch, BearsThatOtherProcessesEndMeanwhile) {
   const OrphanWatch watch;
