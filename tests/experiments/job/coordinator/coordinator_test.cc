@@ -40,6 +40,19 @@ class CoordinatorTest : public ::testing::Test {
     return CoordinatorClient({.target = coordinator_->target(), .token = token});
   }
 
+  /// On a path, because another process may take a port while nobody listens there.
+  void ListenIn(const TemporaryDirectory& directory) {
+    coordinator_ = std::make_unique<Coordinator>(
+        shared_,
+        Coordinator::Options{.socket_path = directory.path() + "/socket", .token = token_});
+  }
+  /// It waits long for a connection that is made again.
+  CoordinatorClient MakePatientClient() const {
+    return CoordinatorClient({.target = coordinator_->target(),
+                              .token = token_,
+                              .reconnect_time = std::chrono::seconds(20)});
+  }
+
   static JobState::JoinRequest Request(Role role, int index) {
     return {.who = {role, index}, .pid = 7, .host = "here", .spec_hash = "spec"};
   }
@@ -353,13 +366,9 @@ TEST_F(CoordinatorTest, AFailureKeepsItsKindWhateverTheBytesOfItsMessage) {
 }
 
 TEST_F(CoordinatorTest, AFailureIsToldOnceTheBrokenConnectionIsMadeAgain) {
-  // Another process may take a port meanwhile, but not this path.
   const TemporaryDirectory directory;
-  const Coordinator::Options options{.socket_path = directory.path() + "/socket", .token = token_};
-  coordinator_ = std::make_unique<Coordinator>(shared_, options);
-  CoordinatorClient client({.target = coordinator_->target(),
-                            .token = token_,
-                            .reconnect_time = std::chrono::seconds(20)});
+  ListenIn(directory);
+  CoordinatorClient client = MakePatientClient();
   client.Join(Request(Role::kWorker, 0), Soon());
   coordinator_.reset();
   EXPECT_THROW(client.Set("key", "value"), CommError);
@@ -367,7 +376,7 @@ TEST_F(CoordinatorTest, AFailureIsToldOnceTheBrokenConnectionIsMadeAgain) {
     client.Fail({FailureKind::kComm, "setting key failed"});
   });
   EXPECT_EQ(told.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
-  coordinator_ = std::make_unique<Coordinator>(shared_, options);
+  ListenIn(directory);
   told.get();
   ASSERT_EQ(job_state_.failures().size(), 1);
   EXPECT_EQ(job_state_.failures()[0].Text(), "worker 0: setting key failed");
@@ -376,11 +385,8 @@ TEST_F(CoordinatorTest, AFailureIsToldOnceTheBrokenConnectionIsMadeAgain) {
 // Its result is there, so a connection that breaks then must not fail the job.
 TEST_F(CoordinatorTest, AMemberLeavesOnceTheBrokenConnectionIsMadeAgain) {
   const TemporaryDirectory directory;
-  const Coordinator::Options options{.socket_path = directory.path() + "/socket", .token = token_};
-  coordinator_ = std::make_unique<Coordinator>(shared_, options);
-  CoordinatorClient client({.target = coordinator_->target(),
-                            .token = token_,
-                            .reconnect_time = std::chrono::seconds(20)});
+  ListenIn(directory);
+  CoordinatorClient client = MakePatientClient();
   client.Join(Request(Role::kWorker, 0), Soon());
   coordinator_.reset();
   auto left = std::async(std::launch::async, [&] {
@@ -388,7 +394,7 @@ TEST_F(CoordinatorTest, AMemberLeavesOnceTheBrokenConnectionIsMadeAgain) {
     client.Leave();
   });
   EXPECT_EQ(left.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
-  coordinator_ = std::make_unique<Coordinator>(shared_, options);
+  ListenIn(directory);
   left.get();
   EXPECT_TRUE(job_state_.HasReport({Role::kWorker, 0}));
   EXPECT_TRUE(job_state_.HasLeft({Role::kWorker, 0}));
