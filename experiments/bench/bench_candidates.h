@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "ringside/experiments/bench/bench_runner.h"
+#include "ringside/experiments/job/core/job_options.h"
+#include "ringside/experiments/job/core/job_outcome.h"
 #include "ringside/experiments/spec/bench_plan.h"
 #include "ringside/experiments/spec/run_spec.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ringside/experiments/bench/bench_fidelity.h"
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/core/job_outcome.h"
 #include "ringside/experiments/report/render/text_table.h"
 #include "ringside/experiments/text/units.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/core/job_outcome.h"
 #include "ringside/experiments/statistics/steady_warmup.h"
 
 namespace ringside {

@@ -10,7 +10,7 @@
 #include "ringside/common/security/tls_files.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
-#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/cli/options/option_set.h"
 #include "ringside/experiments/system/files/certificate_files.h"
 #include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"

@@ -12,7 +12,7 @@
 #include "ringside/experiments/checkpoint/safetensors_export.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
-#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/cli/options/option_set.h"
 #include "ringside/experiments/text/printable.h"
 #include "ringside/experiments/text/units.h"
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "ringside/experiments/job/launcher/run_agent.h"
+#include "ringside/experiments/job/agents/run_agent.h"
 #include "ringside/experiments/worker/worker.h"
 
 namespace ringside {

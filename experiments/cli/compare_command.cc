@@ -6,7 +6,7 @@
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
-#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/cli/options/option_set.h"
 #include "ringside/experiments/report/render/study_compare.h"
 #include "ringside/experiments/text/did_you_mean.h"
 #include "ringside/experiments/text/printable.h"

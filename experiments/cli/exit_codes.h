@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/core/job_outcome.h"
 
 namespace ringside {
 

@@ -7,7 +7,7 @@
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
-#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/cli/options/option_set.h"
 #include "ringside/experiments/matrix/directory_lock.h"
 #include "ringside/experiments/store/run_index.h"
 #include "ringside/experiments/system/files/sudo_ownership_transfer.h"

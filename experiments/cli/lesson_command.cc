@@ -9,7 +9,7 @@
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
-#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/cli/options/option_set.h"
 #include "ringside/experiments/lesson/lesson_report.h"
 #include "ringside/experiments/lesson/lesson_runner.h"
 #include "ringside/experiments/lesson/lesson_table.h"

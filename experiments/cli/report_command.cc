@@ -8,7 +8,7 @@
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
-#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/cli/options/option_set.h"
 #include "ringside/experiments/demo/demo_choice.h"
 #include "ringside/experiments/demo/demo_page.h"
 #include "ringside/experiments/report/render/figures.h"

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "ringside/experiments/cli/color.h"
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/cli/options/color.h"
+#include "ringside/experiments/job/core/job_outcome.h"
 
 namespace ringside {
 

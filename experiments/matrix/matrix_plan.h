@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ringside/experiments/matrix/matrix_spec.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {

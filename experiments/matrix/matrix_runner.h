@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/core/job_options.h"
+#include "ringside/experiments/job/core/job_outcome.h"
 #include "ringside/experiments/matrix/matrix_plan.h"
 
 namespace ringside {

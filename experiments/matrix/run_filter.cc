@@ -7,6 +7,7 @@
 
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 
 namespace ringside {
 namespace {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {

@@ -12,7 +12,7 @@
 #include "ringside/common/base/errors.h"
 #include "ringside/common/base/fault_point.h"
 #include "ringside/experiments/job/fidelity/time_window.h"
-#include "ringside/experiments/spec/availability.h"
+#include "ringside/experiments/spec/resolve/availability.h"
 #include "ringside/experiments/statistics/steady_warmup.h"
 #include "ringside/experiments/worker/member_process.h"
 #include "ringside/experiments/worker/resource_usage.h"

@@ -12,6 +12,7 @@
 #include "ringside/common/data/sampler.h"
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/bucket_sizes.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 
 namespace ringside {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "ringside/experiments/job/coordinator/coordinator.h"
 #include "ringside/experiments/job/processes/mpirun.h"
-#include "ringside/experiments/spec/availability.h"
+#include "ringside/experiments/spec/resolve/availability.h"
 #include "ringside/experiments/system/files/find_program.h"
 #include "ringside/experiments/system/processes/process.h"
 #include "tests/experiments/job/job_testing.h"

@@ -14,6 +14,7 @@
 #include "ringside/common/training/bucket_tracker.h"
 #include "ringside/common/training/model.h"
 #include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 
 namespace ringside {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "ringside/experiments/matrix/setting.h"
 #include "ringside/experiments/matrix/yaml_positions.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/spec/run_spec.h"
 #include "tests/experiments/test_catalog.h"
 #include "tests/fuzz/fuzz_input.h"

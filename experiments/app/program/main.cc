@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "ringside/common/base/errors.h"
-#include "ringside/experiments/cli/color.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/options/color.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/system/environment/build_info.h"
 #include "ringside/experiments/system/output/standard_streams.h"

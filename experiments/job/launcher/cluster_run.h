@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "ringside/experiments/job/launcher/rank_starter.h"
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/agents/rank_starter.h"
+#include "ringside/experiments/job/core/job_options.h"
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/system/environment/rank_environment.h"
 

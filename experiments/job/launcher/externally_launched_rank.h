@@ -1,7 +1,8 @@
 #ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_EXTERNALLY_LAUNCHED_RANK_H_
 #define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_EXTERNALLY_LAUNCHED_RANK_H_
 
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/core/job_options.h"
+#include "ringside/experiments/job/core/job_outcome.h"
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/system/environment/rank_environment.h"
 

@@ -7,15 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "ringside/experiments/job/agents/rank_starter.h"
 #include "ringside/experiments/job/coordinator/coordinator.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
+#include "ringside/experiments/job/core/job_options.h"
+#include "ringside/experiments/job/core/job_outcome.h"
+#include "ringside/experiments/job/core/job_verdict.h"
 #include "ringside/experiments/job/fidelity/fidelity_monitor.h"
 #include "ringside/experiments/job/launcher/completed_job.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"
-#include "ringside/experiments/job/launcher/job_verdict.h"
 #include "ringside/experiments/job/launcher/lost_workers.h"
-#include "ringside/experiments/job/launcher/rank_starter.h"
-#include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/job/launcher/stop_requests.h"
 #include "ringside/experiments/job/launcher/worker_rows.h"
 #include "ringside/experiments/job/processes/child_group.h"

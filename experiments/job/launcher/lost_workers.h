@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ringside/experiments/job/coordinator/job_state.h"
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/core/job_options.h"
 #include "ringside/experiments/job/processes/child_group.h"
 #include "ringside/experiments/job/summary/summary.h"
 #include "ringside/experiments/spec/run_spec.h"

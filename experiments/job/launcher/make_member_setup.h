@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/core/job_options.h"
 #include "ringside/experiments/job/placement/placement.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/core/job_options.h"
 #include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {

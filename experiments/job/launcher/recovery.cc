@@ -17,6 +17,7 @@
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/coordinator/member.h"
 #include "ringside/experiments/job/summary/summary.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/files/trusted_path.h"
 #include "ringside/experiments/system/output/console.h"

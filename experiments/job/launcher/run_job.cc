@@ -1,8 +1,7 @@
 #include "ringside/experiments/job/launcher/run_job.h"
 
-#include <algorithm>
-#include <ranges>
-#include <span>
+#include <memory>
+#include <string>
 
 #include "ringside/common/base/dilated_clock.h"
 #include "ringside/common/base/errors.h"
@@ -92,120 +91,6 @@ JobOutcome RunGeneration(const RunSpec& spec, const JobOptions& options) {
 }
 
 }  // namespace
-
-const char* OnFailureName(OnFailure on_failure) {
-  switch (on_failure) {
-    case OnFailure::kStop:
-      return "stop";
-    case OnFailure::kRestart:
-      return "restart";
-    case OnFailure::kShrink:
-      return "shrink";
-  }
-  return "unknown";
-}
-
-OnFailure ParseOnFailure(const std::string& name) {
-  for (const OnFailure known : {OnFailure::kStop, OnFailure::kRestart, OnFailure::kShrink}) {
-    if (name == OnFailureName(known)) return known;
-  }
-  throw ConfigError("'" + name + "' is not one of stop, restart, shrink");
-}
-
-const char* JobStatusName(JobStatus status) {
-  switch (status) {
-    case JobStatus::kDone:
-      return "done";
-    case JobStatus::kFailed:
-      return "failed";
-    case JobStatus::kDiverged:
-      return "diverged";
-    case JobStatus::kInterrupted:
-      return "interrupted";
-    case JobStatus::kTimedOut:
-      return "timed out";
-  }
-  return "unknown";
-}
-
-namespace {
-
-/// What each worker does again that had reported `done` steps, where the next generation begins
-/// with step `first`.
-std::int64_t Repeated(std::span<const std::int64_t> done, std::int64_t first) {
-  std::int64_t repeated = 0;
-  for (const std::int64_t steps : done) repeated += std::max<std::int64_t>(steps - first, 0);
-  return repeated;
-}
-
-nlohmann::json GenerationJson(const FailedGeneration& generation,
-                              const std::optional<std::int64_t>& next_first) {
-  const std::span<const std::int64_t> done(generation.steps.done);
-  const std::span<const std::int64_t> of_worker_0 =
-      done.first(std::min<std::size_t>(1, done.size()));
-  nlohmann::json json{
-      {"workers", generation.workers}, {"steps_done", done.empty() ? 0 : done.front()},
-      {"steps_repeated", nullptr},     {"updates_repeated", nullptr},
-      {"seconds", generation.seconds}, {"error", generation.error},
-      {"failure", generation.failure}, {"last_words", generation.last_words}};
-  if (!next_first) return json;
-  json["steps_repeated"] = Repeated(of_worker_0, *next_first);
-  if (generation.updates_alone) json["updates_repeated"] = Repeated(done, *next_first);
-  return json;
-}
-
-}  // namespace
-
-void RunOrigin::AddTo(nlohmann::json& summary, std::optional<std::int64_t> first_step) const {
-  summary["rerun_of"] = rerun_of.empty() ? nlohmann::json() : nlohmann::json(rerun_of);
-  summary["attempt"] = earlier.size() + 1;
-  summary["earlier_attempts"] = earlier;
-  summary["restarts"] = generations.size();
-  // A generation that reported no step began where the one after it did.
-  std::vector<nlohmann::json> failed;
-  for (const FailedGeneration& generation : std::views::reverse(generations)) {
-    failed.push_back(GenerationJson(generation, first_step));
-    if (generation.steps.first) first_step = generation.steps.first;
-  }
-  std::ranges::reverse(failed);
-  summary["failed_generations"] = failed;
-  if (asked) summary["run_id"] = RunId(*asked);
-}
-
-nlohmann::json FailureRecord(FailureKind kind, const std::string& member, double seconds) {
-  return {{"kind", FailureKindName(kind)},
-          {"member", member.empty() ? nlohmann::json() : nlohmann::json(member)},
-          {"seconds", seconds}};
-}
-
-bool IsRetryable(const JobOutcome& outcome) {
-  return !outcome.stop_requested && outcome.status == JobStatus::kFailed &&
-         (outcome.failure == FailureKind::kSignal || outcome.failure == FailureKind::kComm);
-}
-
-bool IsRecoverable(const JobOutcome& outcome) {
-  if (outcome.stop_requested || outcome.status != JobStatus::kFailed || !outcome.failure) {
-    return false;
-  }
-  switch (*outcome.failure) {
-    case FailureKind::kOutOfMemory:
-    case FailureKind::kSignal:
-    case FailureKind::kEarlyExit:
-    case FailureKind::kLost:
-    case FailureKind::kReplicasDiffer:  // no checkpoint has parameters that differ
-    case FailureKind::kResources:
-    case FailureKind::kComm:
-      return true;
-    case FailureKind::kDiverged:
-    case FailureKind::kProgram:
-    case FailureKind::kData:
-    case FailureKind::kConfig:
-    case FailureKind::kMissingBackend:
-    case FailureKind::kInternal:
-      return false;
-  }
-  return false;
-}
 
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
   const JobOptions reachable = WithReachableAddress(spec, options, CurrentEnvironment());

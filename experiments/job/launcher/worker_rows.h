@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ringside/experiments/job/coordinator/job_state.h"
-#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/core/job_outcome.h"
 #include "ringside/experiments/job/summary/metrics_log.h"
 #include "ringside/experiments/job/summary/summary.h"
 #include "ringside/experiments/job/watch/progress.h"

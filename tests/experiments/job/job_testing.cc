@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "ringside/common/base/deadline.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/system/processes/process.h"
 #include "tests/experiments/test_catalog.h"
 

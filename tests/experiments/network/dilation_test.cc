@@ -5,6 +5,7 @@
 
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/lab/node_settings.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/environment/build_info.h"
 #include "tests/experiments/test_catalog.h"

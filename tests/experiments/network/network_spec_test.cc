@@ -5,6 +5,7 @@
 
 #include "ringside/common/base/errors.h"
 #include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/paramserver/transports/transport_table.h"

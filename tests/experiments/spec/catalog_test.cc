@@ -10,6 +10,7 @@
 
 #include "ringside/common/base/errors.h"
 #include "ringside/common/codec/codec.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "tests/experiments/extension_entries.h"
 #include "tests/experiments/spec/spec_testing.h"
 

@@ -1,11 +1,10 @@
-
-
 #include "ringside/experiments/spec/run_spec.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/spec/timeline_steps.h"
 #include "ringside/paramserver/server/consistency_table.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ringside/common/base/errors.h"
-#include "ringside/experiments/job/launcher/run_agent.h"
+#include "ringside/experiments/job/agents/run_agent.h"
 #include "ringside/experiments/job/processes/mpirun.h"
 #include "ringside/experiments/job/processes/srun.h"
 #include "ringside/experiments/system/files/files.h"

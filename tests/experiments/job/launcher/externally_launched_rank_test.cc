@@ -18,6 +18,7 @@
 
 #include "ringside/common/base/errors.h"
 #include "ringside/common/base/file_descriptor.h"
+#include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/processes/process.h"
 #include "tests/common/temporary_directory.h"

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/system/files/files.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/spec/resolve/resolve.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/processes/process.h"
