@@ -79,7 +79,7 @@ const char* TypeName(RunColumn::Type type) {
 }
 
 // The SQL contains only the table's own names, never a value.
-std::string CreateTable() {
+std::string TextOfCreateTable() {
   std::string sql = "CREATE TABLE runs (path TEXT PRIMARY KEY, spec TEXT NOT NULL";
   for (const RunColumn& column : RunColumns()) {
     sql += fmt::format(", {} {}", column.name, TypeName(column.type));
@@ -87,7 +87,7 @@ std::string CreateTable() {
   return sql + ") STRICT";
 }
 
-std::string InsertRow() {
+std::string TextOfInsertRow() {
   std::string names = "path, spec";
   std::string marks = "?, ?";
   for (const RunColumn& column : RunColumns()) {
@@ -95,6 +95,16 @@ std::string InsertRow() {
     marks += ", ?";
   }
   return fmt::format("INSERT OR REPLACE INTO runs ({}) VALUES ({})", names, marks);
+}
+
+const std::string& CreateTable() {
+  static const std::string text = TextOfCreateTable();
+  return text;
+}
+
+const std::string& InsertRow() {
+  static const std::string text = TextOfInsertRow();
+  return text;
 }
 
 }  // namespace
