@@ -73,8 +73,7 @@ run_target() {
                  -artifact_prefix="$findings/")
   [ ! -e "tests/fuzz/$name.dict" ] || options+=(-dict="tests/fuzz/$name.dict")
   # Short records of allocations: an input is executed up to 1.7 times as fast. The one input of a finding, given to the program
-  # alone, has full ones. AddressSanitizer keeps back 1 MB that was freed, which is more than most inputs free. More does not stay in
-  # the processor's cache.
+  # alone, has full ones. AddressSanitizer keeps 1 MB of freed memory back: more does not stay in the processor's cache.
   RINGSIDE_FUZZ_SEEDS="$corpus" UBSAN_OPTIONS=print_stacktrace=1 \
     ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=1:thread_local_quarantine_size_kb=16:detect_stack_use_after_return=0 \
     "$programs/fuzz_$name" "${options[@]}" "$corpus" "tests/fuzz/corpus/$name" >"$log" 2>&1 || status=$?

@@ -1,7 +1,6 @@
 #ifndef RINGSIDE_EXPERIMENTS_SPEC_RUN_SPEC_H_
 #define RINGSIDE_EXPERIMENTS_SPEC_RUN_SPEC_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json_fwd.hpp>

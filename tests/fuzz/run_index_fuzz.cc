@@ -1,6 +1,6 @@
 // The index of a directory of results: a SQLite file that may be damaged. It is opened and filled.
-// The length of an input, even or odd, decides how. SQLite takes no locks here, because nobody else
-// has the file, and each lock costs a system call.
+// The length of an input, even or odd, decides how. SQLite keeps its locks here until it
+// closes the file, because nobody else has it, and each lock costs a system call.
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -22,16 +22,16 @@
 namespace ringside {
 namespace {
 
-void TakeNoLocks() {
-  sqlite3_vfs* without_locks = ::sqlite3_vfs_find("unix-none");
-  if (without_locks == nullptr || ::sqlite3_vfs_register(without_locks, 1) != SQLITE_OK) {
-    throw std::runtime_error("SQLite has no files without locks");
+void KeepLocks() {
+  sqlite3_vfs* exclusive = ::sqlite3_vfs_find("unix-excl");
+  if (exclusive == nullptr || ::sqlite3_vfs_register(exclusive, 1) != SQLITE_OK) {
+    throw std::runtime_error("SQLite cannot keep its locks");
   }
 }
 
 const ScratchDirectory& Scratch() {
   static const ScratchDirectory scratch = [] {
-    TakeNoLocks();
+    KeepLocks();
     return ScratchDirectory();
   }();
   return scratch;

@@ -4,7 +4,6 @@
 #include "ringside/experiments/cli/options/option_set.h"
 #include "ringside/experiments/job/core/job_options.h"
 #include "ringside/experiments/spec/resolve/resolve.h"
-#include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/system/environment/rank_environment.h"
 
 namespace ringside {

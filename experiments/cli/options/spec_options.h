@@ -45,7 +45,7 @@ void AddSpecOptions(OptionSet& options, const SpecOptions& takes);
 EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environment,
                        const SpecOptions& takes);
 
-/// Calls `resolve`, which is one of the functions of run_spec.h. Its errors then name the flag, the
+/// Calls `resolve`, which is one of the functions of resolve.h. Its errors then name the flag, the
 /// variable or the line with the wrong value.
 RunSpec ResolveEffective(
     const EffectiveSpec& effective, const std::function<RunSpec(RunSpec)>& resolve =

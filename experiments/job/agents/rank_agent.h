@@ -2,12 +2,13 @@
 #define RINGSIDE_EXPERIMENTS_JOB_AGENTS_RANK_AGENT_H_
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "ringside/common/base/deadline.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/coordinator/drain_barrier.h"
 #include "ringside/experiments/job/coordinator/heartbeat.h"
@@ -15,7 +16,7 @@
 #include "ringside/experiments/job/core/job_outcome.h"
 #include "ringside/experiments/job/links/link_probe.h"
 #include "ringside/experiments/job/processes/child_group.h"
-#include "ringside/experiments/job/processes/rendezvous_file.h"
+#include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/system/output/console.h"
 #include "ringside/experiments/system/processes/signal_watch.h"
 

@@ -1,6 +1,7 @@
 #include "ringside/experiments/job/core/run_origin.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <ranges>
 #include <span>
 

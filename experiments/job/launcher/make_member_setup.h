@@ -6,6 +6,7 @@
 #include "ringside/experiments/job/core/job_options.h"
 #include "ringside/experiments/job/placement/placement.h"
 #include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {
 

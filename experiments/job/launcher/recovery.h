@@ -5,7 +5,6 @@
 
 #include "ringside/experiments/job/core/job_options.h"
 #include "ringside/experiments/job/core/job_outcome.h"
-#include "ringside/experiments/job/core/run_origin.h"
 #include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {

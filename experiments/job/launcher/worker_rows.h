@@ -2,7 +2,6 @@
 #define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_WORKER_ROWS_H_
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>

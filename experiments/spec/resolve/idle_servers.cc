@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include "ringside/common/codec/codec.h"
 #include "ringside/experiments/network/network_plan.h"

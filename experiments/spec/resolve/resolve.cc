@@ -1,12 +1,12 @@
 #include "ringside/experiments/spec/resolve/resolve.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"

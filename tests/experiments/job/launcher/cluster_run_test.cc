@@ -3,13 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
+#include <string>
 
 #include "ringside/common/base/errors.h"
-#include "ringside/experiments/job/agents/run_agent.h"
-#include "ringside/experiments/job/processes/mpirun.h"
-#include "ringside/experiments/job/processes/srun.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/find_program.h"
 #include "tests/common/temporary_directory.h"
@@ -19,78 +15,10 @@ namespace ringside {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
-
-TEST(MpirunArguments, NumberTheProcessesInTheOrderOfTheirHosts) {
-  const std::vector<std::string> argv = MpirunArguments({.mpirun = "mpirun",
-                                                         .cores = 4,
-                                                         .command = {"ringside", "agent"},
-                                                         .hosts = {"a", "a", "b", "a"},
-                                                         .variables = {"PATH"}});
-  const auto first = std::ranges::find(argv, "-np");
-  EXPECT_THAT(std::vector<std::string>(first, argv.end()),
-              ElementsAre("-np", "2", "--host", "a:2", "-x", "PATH", "ringside", "agent", ":",  //
-                          "-np", "1", "--host", "b:1", "-x", "PATH", "ringside", "agent", ":",  //
-                          "-np", "1", "--host", "a:1", "-x", "PATH", "ringside", "agent"));
-  // MPI's data has to reach other hosts.
-  EXPECT_THAT(argv, Not(Contains("self,vader")));
-}
-
-TEST(MpirunArguments, LeaveTheNamesOfHostsWhole) {
-  const auto is_option = [](const std::vector<std::string>& argv) {
-    const auto found = std::ranges::find(argv, "orte_keep_fqdn_hostnames");
-    // Options for all parts of the command line come before the first part.
-    return found != argv.end() && found[-1] == "--mca" && found[1] == "1" &&
-           found < std::ranges::find(argv, "-np");
-  };
-  EXPECT_TRUE(is_option(MpirunArguments({.mpirun = "mpirun", .hosts = {"node-1.example"}})));
-  EXPECT_FALSE(is_option(MpirunArguments({.mpirun = "mpirun", .workers = 2})));
-}
-
-TEST(SrunArguments, PutEveryProcessOnItsNode) {
-  const std::vector<std::string> argv = SrunArguments(
-      {.srun = "/usr/bin/srun", .processes = 5, .hosts = 2, .command = {"ringside", "agent"}});
-  EXPECT_EQ(argv.front(), "/usr/bin/srun");
-  EXPECT_THAT(argv, Contains("--ntasks=5"));
-  EXPECT_THAT(argv, Contains("--nodes=2"));
-  EXPECT_THAT(argv, Contains("--distribution=arbitrary"));
-  EXPECT_EQ(argv.back(), "agent");
-}
-
-TEST(AgentArguments, AreReadAsTheyAreWritten) {
-  const AgentArguments arguments{
-      .coordinator = "[::1]:5", .token_file = "/t", .tls = "certs", .quiet = true};
-  const AgentArguments again = AgentArguments::Parse(arguments.ToArguments());
-  EXPECT_EQ(again.coordinator, arguments.coordinator);
-  EXPECT_EQ(again.token_file, arguments.token_file);
-  EXPECT_EQ(again.tls, arguments.tls);
-  EXPECT_TRUE(again.quiet);
-  EXPECT_FALSE(AgentArguments::Parse({"--coordinator", "h:1", "--token-file", "-"}).quiet);
-}
-
-TEST(AgentArguments, AreForTheLauncherAlone) {
-  for (const std::vector<std::string>& wrong :
-       {std::vector<std::string>{},
-        {"--coordinator", "h:1"},
-        {"--token-file", "-"},
-        {"--coordinator", "h:1", "--token-file"},
-        {"--else", "--coordinator", "h:1", "--token-file", "-"}}) {
-    EXPECT_THROW(AgentArguments::Parse(wrong), UsageError);
-  }
-}
-
-TEST(AgentPlan, TellsAgentsNoSecret) {
-  AgentPlan plan;
-  plan.placement = PlaceHere(2, 1);
-  plan.setup.token = "the secret";
-  plan.setup.spec = ProfileSpec("ring", 2, 3);
-  EXPECT_THAT(plan.ToJson(), Not(HasSubstr("the secret")));
-  EXPECT_THAT(plan.ToJson(), HasSubstr("placement"));
-}
 
 /// Runs whose hosts are in a file.
 class ClusterRunTest : public ::testing::Test {
