@@ -201,6 +201,9 @@ void Checkpoints::Save(Strategy& strategy, std::int64_t steps_done) {
   const std::string folder = parts_.setup.bundle_dir + "/checkpoints";
   const std::string path = CheckpointPath(folder, steps_done);
   const CheckpointInfo info = InfoAt(steps_done);
+  const auto deadline = [&] {
+    return Deadline::After(MakeCommOptions(parts_.setup).barrier_timeout);
+  };
   std::vector<float> optimizer;
   if (worker == 0) {
     // A run that resumed from an older checkpoint leaves the damaged newer ones behind it. Until
@@ -219,23 +222,32 @@ void Checkpoints::Save(Strategy& strategy, std::int64_t steps_done) {
   }
   std::vector<std::string> parts;
   for (std::optional<std::string>& each :
-       exchanges_.GatherLiving(fmt::format("checkpoint/{}", steps_done), part,
-                               Deadline::After(MakeCommOptions(parts_.setup).barrier_timeout))) {
+       exchanges_.GatherLiving(fmt::format("checkpoint/{}", steps_done), part, deadline())) {
     parts.push_back(std::move(each).value_or(""));  // a lost worker has no part
   }
-  if (worker != 0) return;
+  if (worker == 0) WriteJobFile(path, info, optimizer, {state.begin(), own.begin()}, parts);
+  // In the next step an operation ends if worker 0 does not come within its timeout. A disk may
+  // take longer, so all wait here.
+  exchanges_.GatherLiving(fmt::format("checkpoint/{}/written", steps_done), "", deadline());
+}
+
+void Checkpoints::WriteJobFile(const std::string& path, const CheckpointInfo& info,
+                               std::span<const float> optimizer,
+                               std::span<const StateVector> shared,
+                               std::span<const std::string> worker_parts) {
+  const std::string folder = std::filesystem::path(path).parent_path();
   MakeDirectories(folder);
   WriteCheckpoint(path, info,
                   {.tensors = parts_.model.Tensors(),
                    .params = parts_.space.params(),
                    .optimizer_state = optimizer,
                    .buffers = parts_.model.Buffers(),
-                   .state = std::span(state.begin(), own.begin()),
-                   .worker_parts = parts});
+                   .state = shared,
+                   .worker_parts = worker_parts});
   // The one before the last stays until the run has ended. A generation that fails after the last
   // step begins there.
   const std::int64_t keep = parts_.setup.spec.keep_checkpoints;
-  const std::int64_t one_more = keep > 0 && steps_done == parts_.total_steps ? 1 : 0;
+  const std::int64_t one_more = keep > 0 && info.steps_done == parts_.total_steps ? 1 : 0;
   for (std::string& problem : PruneCheckpoints(folder, keep + one_more)) {
     parts_.recorder.AddNote(std::move(problem));
   }

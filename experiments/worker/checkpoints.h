@@ -50,7 +50,10 @@ class Checkpoints {
   /// What the strategy had remembered; null for a fresh start.
   const SavedState* saved_state() const { return loaded_ ? &loaded_->content.state : nullptr; }
 
-  /// Collective and settled: writes the checkpoint of these steps and removes older ones.
+  /// Collective and settled: writes the checkpoint of these steps and removes older ones. Returns
+  /// on every worker once all is written. Throws `DataError` where this worker cannot write its
+  /// file, and `CommError` that names a worker which does not come within
+  /// `CommOptions::barrier_timeout`.
   void Save(Strategy& strategy, std::int64_t steps_done);
 
  private:
@@ -70,6 +73,10 @@ class Checkpoints {
   /// Nothing: no checkpoint is whole, and a later generation may begin anew.
   std::optional<Loaded> AgreeOnNewest(const std::string& folder, const std::string& name);
   void NoteProblems(const std::vector<std::string>& mine, const std::string& name);
+  /// Of worker 0: writes the file of the whole job, and removes older checkpoints.
+  void WriteJobFile(const std::string& path, const CheckpointInfo& info,
+                    std::span<const float> optimizer, std::span<const StateVector> shared,
+                    std::span<const std::string> worker_parts);
   CheckpointInfo InfoAt(std::int64_t steps_done) const;
 
   const Parts parts_;

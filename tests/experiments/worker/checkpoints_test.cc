@@ -268,6 +268,20 @@ TEST_F(CheckpointsTest, AStateThatIsNotFiniteIsNotKept) {
   EXPECT_EQ(FindCheckpointFolder(folder_), "");
 }
 
+TEST_F(CheckpointsTest, NobodyTrainsOnBeforeItIsWritten) {
+  constexpr std::int64_t kCheckpoints = 20;
+  std::vector<std::int64_t> missing;
+  RunJob([&](Worker& worker) {
+    StrategyWithState strategy(worker.setup.who.index);
+    for (std::int64_t step = 1; step <= kCheckpoints; ++step) {
+      worker.checkpoints->Save(strategy, step);
+      if (worker.setup.who.index == 0) continue;
+      if (!std::filesystem::exists(CheckpointPath(folder_, step))) missing.push_back(step);
+    }
+  });
+  EXPECT_THAT(missing, IsEmpty());
+}
+
 TEST_F(CheckpointsTest, OlderOnesAreRemoved) {
   spec_.keep_checkpoints = 1;
   SaveTwo();
