@@ -59,6 +59,9 @@ struct StrategyEntry {
   /// `traits.topology` says it. Without it an all-reduce has no bound on links that are shared or
   /// unequal. A pure function.
   std::function<SumTraffic(int workers)> traffic = {};
+  /// If it sums in the way of another strategy, which it chooses for each sum: the names of all
+  /// that it may choose. Then `traffic` is theirs.
+  std::vector<std::string> chooses_among = {};
   /// The options that it reads. A value for any other option is refused.
   std::vector<OptionDeclaration> options = {};
   /// Some keys that it does not read, with the reasons, for error messages.

@@ -166,6 +166,15 @@ CollectiveEntry HierarchicalCollectiveEntry() {
           .transport = HierarchicalTransport};
 }
 
+/// What an `AutoCollective` may choose across links. It leaves some out where a codec or the hosts
+/// do not allow them.
+std::vector<std::string> ChoicesOfAuto() {
+  std::vector<std::string> names;
+  for (const LinkAlgorithm* algorithm : LinkAlgorithms()) names.emplace_back(algorithm->name);
+  names.push_back(HierarchicalCollectiveEntry().name);
+  return names;
+}
+
 CollectiveEntry AutoCollectiveEntry() {
   return {
       .name = "auto",
@@ -173,6 +182,7 @@ CollectiveEntry AutoCollectiveEntry() {
       .make = MakeAuto,
       .memory = MemoryKind::kShared,
       .make_encoded = MakeEncodedAuto,
+      .chooses_among = ChoicesOfAuto(),
       .transport = AutoTransport,
       .repeatable = false};
 }

@@ -63,6 +63,7 @@ struct CollectiveEntry {
   // As in `StrategyEntry`.
   std::function<Cost(const CostInput&)> bound = AllReduceCost;
   std::function<SumTraffic(int workers)> traffic = {};
+  std::vector<std::string> chooses_among = {};
   std::vector<OptionDeclaration> options = {kScheduleOption, kCodecOption, kErrorFeedbackOption};
   std::vector<RejectedKey> rejected_keys = {};
   /// A check in addition to the codec's.

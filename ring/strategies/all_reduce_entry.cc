@@ -59,6 +59,7 @@ StrategyEntry AllReduceEntry(const CollectiveEntry& collective) {
           .device_use = DeviceUseOf(collective),
           .bound = collective.bound,
           .traffic = collective.traffic,
+          .chooses_among = collective.chooses_among,
           .options = collective.options,
           .rejected_keys = collective.rejected_keys,
           .check = CheckOf(collective),

@@ -1,7 +1,9 @@
 #include "ringside/experiments/job/summary/step_bound.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
+#include <string>
 
 #include "ringside/experiments/job/summary/step_traffic.h"
 #include "ringside/experiments/network/network_plan.h"
@@ -38,8 +40,17 @@ bool HostsAreOwn(const NetworkPlan& plan) {
 }
 
 /// The part of the formula's time that is latency. A ring of hosts passes what is gathered on from
-/// host to host.
-double LatencySeconds(const StrategyEntry& entry, CostInput input, bool gathered) {
+/// host to host. Of a strategy that chooses the way of each sum, it is the least of all ways.
+double LatencySeconds(const StrategyEntry& entry, const RunSpec& spec, CostInput input,
+                      bool gathered) {
+  if (!gathered && !entry.chooses_among.empty()) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::string& name : entry.chooses_among) {
+      const StrategyEntry& choice = *spec.catalog().FindStrategy(name);
+      least = std::min(least, LatencySeconds(choice, spec, input, gathered));
+    }
+    return least;
+  }
   if (entry.traits.topology == Topology::kRingOfHosts && input.hosts > 0) {
     input.workers = input.hosts;
   }
@@ -71,7 +82,7 @@ void AddTimeOn(const NetworkSpec& network, const StrategyEntry& entry, const Run
           "nobody knows which of its bytes cross which of these shared or unequal links";
       return;
     }
-    const double latency_s = LatencySeconds(entry, input, gathered);
+    const double latency_s = LatencySeconds(entry, spec, input, gathered);
     seconds = std::max(seconds, latency_s + traffic->OverlappedSeconds());
     phases_s = std::max(seconds, latency_s + traffic->SequentialSeconds());
   }

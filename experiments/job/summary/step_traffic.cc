@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <string>
 
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
@@ -78,6 +79,67 @@ HostFlows OnHosts(const Phase& phase, const NetworkPlan& plan, double bytes) {
   return flows;
 }
 
+/// All that the traffic of a strategy depends on besides the strategy.
+struct TrafficInput {
+  const RunSpec& spec;
+  const NetworkPlan& plan;
+  const CostInput& cost_input;
+  bool gathered = false;
+};
+
+std::optional<StepTraffic> TrafficOf(const StrategyEntry& entry, const TrafficInput& input,
+                                     const Cost& cost);
+
+std::optional<StepTraffic> LeastOfChoices(const StrategyEntry& chooser, const TrafficInput& input) {
+  std::optional<StepTraffic> least;
+  for (const std::string& name : chooser.chooses_among) {
+    const StrategyEntry* choice = input.spec.catalog().FindStrategy(name);
+    if (choice == nullptr) return std::nullopt;
+    const auto traffic = TrafficOf(*choice, input, choice->bound(input.cost_input));
+    if (!traffic) return std::nullopt;
+    if (least) {
+      least->TakeLeast(*traffic);
+    } else {
+      least.emplace(*traffic);
+    }
+  }
+  return least;
+}
+
+/// What is gathered goes round a ring, whatever the strategy does with sums.
+bool GoesRoundARing(const StrategyEntry& entry, bool gathered) {
+  if (entry.traits.topology == Topology::kRing) return true;
+  return gathered && (entry.traffic != nullptr || !entry.chooses_among.empty());
+}
+
+std::optional<StepTraffic> TrafficOf(const StrategyEntry& entry, const TrafficInput& input,
+                                     const Cost& cost) {
+  const auto& [spec, plan, cost_input, gathered] = input;
+  StepTraffic traffic(plan);
+  switch (entry.traits.topology) {
+    case Topology::kRingOfHosts:
+      traffic.AddPhase(RingOfHostsFlows(plan, cost_input, cost, gathered));
+      return traffic;
+    case Topology::kServers:
+      traffic.AddPhase(ServerFlows(spec, plan, cost_input));
+      return traffic;
+    case Topology::kRing:
+    case Topology::kAllReduce:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (GoesRoundARing(entry, gathered)) {
+    traffic.AddPhase(RingFlows(plan.worker_hosts, cost.bytes_sent_per_worker));
+    return traffic;
+  }
+  if (entry.traffic == nullptr) return LeastOfChoices(entry, input);
+  for (const Phase& phase : entry.traffic(spec.workers)) {
+    traffic.AddPhase(OnHosts(phase, plan, cost_input.bytes));
+  }
+  return traffic;
+}
+
 }  // namespace
 
 StepTraffic::StepTraffic(const NetworkPlan& plan)
@@ -105,34 +167,18 @@ void StepTraffic::AddPhase(const std::vector<HostFlow>& flows) {
   sequential_s_ += std::ranges::max(seconds);
 }
 
+void StepTraffic::TakeLeast(const StepTraffic& other) {
+  std::ranges::transform(seconds_, other.seconds_, seconds_.begin(),
+                         [](double mine, double others) { return std::min(mine, others); });
+  sequential_s_ = std::min(sequential_s_, other.sequential_s_);
+}
+
 double StepTraffic::OverlappedSeconds() const { return std::ranges::max(seconds_); }
 
 std::optional<StepTraffic> TrafficOf(const RunSpec& spec, const NetworkPlan& plan,
                                      const CostInput& input, const Cost& cost, bool gathered) {
-  const StrategyEntry& entry = *spec.catalog().FindStrategy(spec.strategy);
-  StepTraffic traffic(plan);
-  switch (entry.traits.topology) {
-    case Topology::kRingOfHosts:
-      traffic.AddPhase(RingOfHostsFlows(plan, input, cost, gathered));
-      return traffic;
-    case Topology::kServers:
-      traffic.AddPhase(ServerFlows(spec, plan, input));
-      return traffic;
-    case Topology::kRing:
-    case Topology::kAllReduce:
-      break;
-    default:
-      return std::nullopt;
-  }
-  if (entry.traits.topology == Topology::kRing || (gathered && entry.traffic != nullptr)) {
-    traffic.AddPhase(RingFlows(plan.worker_hosts, cost.bytes_sent_per_worker));
-    return traffic;
-  }
-  if (entry.traffic == nullptr) return std::nullopt;
-  for (const Phase& phase : entry.traffic(spec.workers)) {
-    traffic.AddPhase(OnHosts(phase, plan, input.bytes));
-  }
-  return traffic;
+  return TrafficOf(*spec.catalog().FindStrategy(spec.strategy), {spec, plan, input, gathered},
+                   cost);
 }
 
 }  // namespace ringside

@@ -27,6 +27,11 @@ class StepTraffic {
   /// Adds flows that use the links at the same time, and after those of the phases before.
   void AddPhase(const std::vector<HostFlow>& flows);
 
+  /// Takes the less busy one of both for each link, and the shorter sum over phases. Then no run
+  /// that sends some bytes in the one way and the others in the other way is faster. `other` has
+  /// the same plan.
+  void TakeLeast(const StepTraffic& other);
+
   /// The busiest link's time, if phases of different buckets can use the links at the same time.
   double OverlappedSeconds() const;
   /// The sum over the phases of the busiest link's time: every phase waits for the one before.
@@ -41,9 +46,10 @@ class StepTraffic {
 };
 
 /// The traffic of a run's strategy on the hosts of `plan`. A ring, and servers, are known by their
-/// topology; any other all-reduce must have `StrategyEntry::traffic`. `cost` is the strategy's cost
-/// for `input`. With `gathered`, gradients go round a ring and are not summed on the way. Absent
-/// when it is not known who sends to whom. Pure.
+/// topology; any other all-reduce must have `StrategyEntry::traffic`. Of one that chooses the way
+/// of each sum, it is the least of all ways. `cost` is the strategy's cost for `input`. With
+/// `gathered`, gradients go round a ring and are not summed on the way. Absent when it is not known
+/// who sends to whom. Pure.
 std::optional<StepTraffic> TrafficOf(const RunSpec& spec, const NetworkPlan& plan,
                                      const CostInput& input, const Cost& cost, bool gathered);
 

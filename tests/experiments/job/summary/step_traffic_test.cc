@@ -1,8 +1,12 @@
 #include "ringside/experiments/job/summary/step_traffic.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "ringside/common/codec/codec_table.h"
 #include "ringside/experiments/job/summary/step_bound.h"
@@ -10,9 +14,12 @@
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "tests/experiments/job/job_testing.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
+
+using ::testing::UnorderedElementsAre;
 
 constexpr double kBytes = 1000;
 
@@ -29,10 +36,14 @@ RunSpec SpecOn(const std::string& network, const std::string& strategy, int work
   return spec;
 }
 
+StepBound BoundOnHosts(const RunSpec& spec) {
+  const int hosts = spec.network->hosts > 0 ? spec.network->hosts : spec.workers;
+  return BoundOf(spec, hosts, kBytes, kBytes).value();
+}
+
 /// The communication of a step over the time of M bytes.
 double Links(const RunSpec& spec) {
-  const int hosts = spec.network->hosts > 0 ? spec.network->hosts : spec.workers;
-  return BoundOf(spec, hosts, kBytes, kBytes)->comm_ms.value() / 1000 / LinkSeconds();
+  return BoundOnHosts(spec).comm_ms.value() / 1000 / LinkSeconds();
 }
 
 /// What `TrafficOf` says of equal links, and the formula of the strategy.
@@ -109,6 +120,35 @@ TEST(StepTraffic, TheLatencyOfTheFormulaIsAdded) {
   EXPECT_NEAR(added("ring", "fp32"), 14 * kLatency, 1e-9);
   EXPECT_NEAR(added("hierarchical", "fp32"), 6 * kLatency, 1e-9);
   EXPECT_NEAR(added("hierarchical", "topk:0.01"), 3 * kLatency, 1e-9);
+  // It may double recursively. What is gathered goes round a ring.
+  EXPECT_NEAR(added("auto", "fp32"), 3 * kLatency, 1e-9);
+  EXPECT_NEAR(added("auto", "topk:0.01"), 7 * kLatency, 1e-9);
+}
+
+// Each link may be the least busy one under another choice, and a run may choose for each size.
+TEST(StepTraffic, OfAStrategyThatChoosesIsTheLeastOfAllChoices) {
+  const std::vector<std::string> choices = TestCatalog().FindStrategy("auto")->chooses_among;
+  EXPECT_THAT(choices, UnorderedElementsAre("ring", "halving-doubling", "recursive-doubling",
+                                            "tree", "hierarchical"));
+  for (const char* network : {"rate=4Mbps,rates=1Mbps", "rate=4Mbps,racks=2,uplink=1Mbps",
+                              "rates=1Mbps:4Mbps:2Mbps:3Mbps", "hosts=2,rate=4Mbps"}) {
+    SCOPED_TRACE(network);
+    double links = std::numeric_limits<double>::infinity();
+    double phases_ms = links;
+    for (const std::string& choice : choices) {
+      const RunSpec spec = SpecOn(network, choice, 4);
+      links = std::min(links, Links(spec));
+      phases_ms = std::min(phases_ms, BoundOnHosts(spec).phases_ms);
+    }
+    const RunSpec chosen = SpecOn(network, "auto", 4);
+    EXPECT_LE(Links(chosen), links + 1e-9);
+    EXPECT_GE(Links(chosen), 1) << "M bytes leave every host";
+    EXPECT_NEAR(BoundOnHosts(chosen).phases_ms, phases_ms, 1e-9);
+  }
+  // Halves and doubles: M bytes leave each rack. Ranks 0 and 1 share a host, and 2 and 3.
+  EXPECT_NEAR(Links(SpecOn("rate=4Mbps,racks=2,uplink=1Mbps", "auto", 4)), 4, 1e-9);
+  EXPECT_NEAR(Links(SpecOn("hosts=2,rate=4Mbps", "auto", 4)), 1, 1e-9);
+  EXPECT_EQ(Links(SpecOn("hosts=1,rate=4Mbps", "auto", 4)), 0) << "no link is used";
 }
 
 TEST(StepTraffic, EachHostSendsAtItsOwnRate) {
