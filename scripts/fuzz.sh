@@ -27,8 +27,8 @@ seconds=60
 while [ $# -gt 0 ]; do
   [ $# -ge 2 ] && [[ $2 =~ ^[0-9]+$ ]] || usage
   case "$1" in
-    --runs) runs=$2 seconds=0 ;;
-    --seconds) seconds=$2 runs=-1 ;;
+    --runs) runs=$((10#$2)) seconds=0 ;;
+    --seconds) seconds=$((10#$2)) runs=-1 ;;
     *) usage ;;
   esac
   shift 2
@@ -75,18 +75,25 @@ run_target() {
   mkdir -p "$corpus" "$findings"
   local options=(-timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="$findings/")
   [ ! -e "tests/fuzz/$name.dict" ] || options+=(-dict="tests/fuzz/$name.dict")
-  local executions=0 rest=$runs edges finding=none
+  local executions=0 before most=$MOST_RUNS left=$seconds edges finding=none
   : >"$log"
   # Short records of allocations: an input is executed up to 1.7 times as fast. The one input of a finding, given to the program
   # alone, has full ones. AddressSanitizer keeps 1 MB of freed memory back: more does not stay in the processor's cache.
   while true; do
+    [ "$runs" -lt 0 ] || [ $((runs - executions)) -gt "$most" ] || most=$((runs - executions))
     RINGSIDE_FUZZ_SEEDS="$corpus" UBSAN_OPTIONS=print_stacktrace=1 \
       ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=1:thread_local_quarantine_size_kb=16:detect_stack_use_after_return=0 \
-      "$programs/fuzz_$name" "${options[@]}" -runs=$((rest < MOST_RUNS ? rest : MOST_RUNS)) \
-      -max_total_time="$seconds" "$corpus" "tests/fuzz/corpus/$name" >>"$log" 2>&1 || status=$?
-    executions=$(awk '/^stat::number_of_executed_units:/ {sum += $2} END {print sum + 0}' "$log")
-    rest=$((runs - executions))
-    [ "$status" -eq 0 ] && [ "$executions" -gt 0 ] && [ "$rest" -gt 0 ] || break
+      "$programs/fuzz_$name" "${options[@]}" -runs="$most" -max_total_time="$left" \
+      "$corpus" "tests/fuzz/corpus/$name" >>"$log" 2>&1 || status=$?
+    before=$executions
+    executions=$(awk '/^stat::number_of_executed_units:/ {sum += $2} END {printf "%.0f", sum}' "$log")
+    if [ "$status" -ne 0 ] || [ "$executions" -eq "$before" ]; then break; fi
+    if [ "$runs" -ge 0 ]; then
+      [ "$executions" -lt "$runs" ] || break
+    else
+      left=$((seconds - (SECONDS - begin)))
+      [ "$left" -gt 0 ] || break
+    fi
   done
   edges=$(number_in "$log" ' cov: ([0-9]+) ')
   if [ "$status" -eq "$INTERRUPTED" ]; then

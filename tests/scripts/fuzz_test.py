@@ -15,7 +15,7 @@ CRASHED = 77  # and after a finding
 
 
 class Fuzz(unittest.TestCase):
-    def run_targets(self, runs=1, **codes):
+    def run_targets(self, limit=("--runs", "1"), **codes):
         """Runs targets that end with these codes. Returns the script's code and its rows."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
@@ -27,7 +27,7 @@ class Fuzz(unittest.TestCase):
             for name, code in codes.items():
                 (root / "tests/fuzz" / f"{name}_fuzz.cc").touch()
                 self.program(root / "build/fuzz/bin" / f"fuzz_{name}", code)
-            outcome = subprocess.run([root / "scripts" / "fuzz.sh", ",".join(codes), "--runs", str(runs)], capture_output=True, text=True,
+            outcome = subprocess.run([root / "scripts" / "fuzz.sh", ",".join(codes), *limit], capture_output=True, text=True,
                                      env=os.environ | {"PATH": f"{root / 'bin'}:{os.environ['PATH']}"}, timeout=60)
             self.assertEqual(list((root / "build/fuzz").glob("programs.*")), [])
             self.logs = {name: (root / "build/fuzz/logs" / f"{name}.log").read_text() for name in codes}
@@ -59,13 +59,21 @@ class Fuzz(unittest.TestCase):
         self.assertEqual(self.run_targets(first=CRASHED, second=INTERRUPTED)[0], 1)
 
     def test_many_inputs_are_shared_out_among_processes(self):
-        code, rows = self.run_targets(runs=4_500_000, first=0)
+        code, rows = self.run_targets(("--runs", "4500000"), first=0)
         self.assertEqual(code, 0)
         self.assertRegex(rows[0], r"^\| first \| 4500000 \|")
         self.assertEqual(self.logs["first"].split()[1::2], ["2000000", "2000000", "500000"])
 
+    def test_so_are_those_of_a_long_time(self):
+        code, rows = self.run_targets(("--seconds", "02"), first=0)
+        self.assertEqual(code, 0)
+        executed = [int(word) for word in self.logs["first"].split()[1::2]]
+        self.assertGreater(len(executed), 1)
+        self.assertEqual(set(executed), {2_000_000})
+        self.assertRegex(rows[0], rf"^\| first \| {sum(executed)} \|")
+
     def test_a_finding_ends_the_target(self):
-        code, rows = self.run_targets(runs=4_500_000, first=CRASHED)
+        code, rows = self.run_targets(("--runs", "4500000"), first=CRASHED)
         self.assertEqual(code, 1)
         self.assertRegex(rows[0], r"^\| first \| 2000000 \|")
 
