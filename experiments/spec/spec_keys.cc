@@ -76,6 +76,11 @@ T Checked(const json& value) {
     if (!IsUtf8(value)) throw ConfigError("the text is not UTF-8");
   } else {
     if (!value.is_array()) throw ConfigError("a list expected, not " + value.dump());
+    T list;
+    for (const json& element : value) {
+      list.push_back(Checked<typename T::value_type>(element));
+    }
+    return list;
   }
   return value.get<T>();
 }

@@ -14,8 +14,13 @@ std::int64_t Nanoseconds(Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-Clock::time_point TimeOf(std::int64_t nanoseconds) {
-  return Clock::time_point(std::chrono::nanoseconds(nanoseconds));
+// `get` would convert a fraction. The behaviour is undefined where it does not fit.
+Clock::time_point TimeOf(const nlohmann::json& nanoseconds) {
+  if (!nanoseconds.is_number_integer()) {
+    throw InternalError("the times of counted steps: " + nanoseconds.dump() +
+                        " is no whole number");
+  }
+  return Clock::time_point(std::chrono::nanoseconds(nanoseconds.get<std::int64_t>()));
 }
 
 }  // namespace
@@ -32,7 +37,7 @@ std::vector<TimeWindow> ReadWindows(const nlohmann::json& json) {
   std::vector<TimeWindow> windows;
   try {
     for (const auto& [begin, end] :
-         json.get<std::vector<std::pair<std::int64_t, std::int64_t>>>()) {
+         json.get<std::vector<std::pair<nlohmann::json, nlohmann::json>>>()) {
       windows.push_back({TimeOf(begin), TimeOf(end)});
     }
   } catch (const nlohmann::json::exception& error) {

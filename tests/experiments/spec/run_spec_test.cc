@@ -131,6 +131,9 @@ TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {
   EXPECT_EQ(key_of({{"workers", true}}), "workers");
   EXPECT_EQ(key_of({{"strategy", 3}}), "strategy");
   EXPECT_EQ(key_of({{"hidden", {1, "x"}}}), "hidden");
+  EXPECT_EQ(key_of({{"hidden", {1, 2.5}}}), "hidden");
+  EXPECT_EQ(key_of({{"hidden", {1, true}}}), "hidden");
+  EXPECT_EQ(key_of({{"hidden", {1e74}}}), "hidden");
   EXPECT_EQ(key_of({{"nesterov", 1}}), "nesterov");
   EXPECT_EQ(key_of({{"servers", "everywhere"}}), "servers");
   EXPECT_EQ(key_of({{"seed", -1}}), "seed");

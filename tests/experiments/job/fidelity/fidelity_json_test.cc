@@ -114,9 +114,9 @@ TEST(TimeWindows, AreReadAsTheyWereWritten) {
   EXPECT_EQ(ReadWindows(nlohmann::json::parse(WindowsJson(windows).dump())), windows);
 }
 
-TEST(TimeWindows, ThatAreNotInOrderAreRefused) {
-  for (const char* text :
-       {"[[2, 1]]", "[[1, 3], [2, 4]]", "[1]", "null", "[[1]]", "[[\"a\", 2]]"}) {
+TEST(TimeWindows, ThatAreNotInOrderOrNoWholeNumbersAreRefused) {
+  for (const char* text : {"[[2, 1]]", "[[1, 3], [2, 4]]", "[1]", "null", "[[1]]", "[[\"a\", 2]]",
+                           "[[1.5, 2]]", "[[1, 1e74]]"}) {
     EXPECT_THROW(ReadWindows(nlohmann::json::parse(text)), InternalError) << text;
   }
 }
