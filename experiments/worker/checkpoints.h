@@ -51,9 +51,9 @@ class Checkpoints {
   const SavedState* saved_state() const { return loaded_ ? &loaded_->content.state : nullptr; }
 
   /// Collective and settled: writes the checkpoint of these steps and removes older ones. Returns
-  /// on every worker once all is written. Throws `DataError` where this worker cannot write its
-  /// file, and `CommError` that names a worker which does not come within
-  /// `CommOptions::barrier_timeout`.
+  /// once all is written; nobody waits for a worker that the job has lost. Throws `DataError` where
+  /// this worker cannot write its file, and `CommError` that names a worker which does not come
+  /// within `CommOptions::barrier_timeout`.
   void Save(Strategy& strategy, std::int64_t steps_done);
 
  private:
@@ -80,7 +80,7 @@ class Checkpoints {
   CheckpointInfo InfoAt(std::int64_t steps_done) const;
 
   const Parts parts_;
-  ExchangeSeries exchanges_;  // of the names of the workers' parts
+  ExchangeSeries exchanges_;  // two for each checkpoint: what the workers wrote; all is written
   std::optional<Loaded> loaded_;
   bool saved_ = false;
 };
