@@ -1,9 +1,7 @@
 #include "ringside/experiments/job/summary/step_bound.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
-#include <string>
 
 #include "ringside/experiments/job/summary/step_traffic.h"
 #include "ringside/experiments/network/network_plan.h"
@@ -39,21 +37,10 @@ bool HostsAreOwn(const NetworkPlan& plan) {
   return plan.server_hosts.empty() || !plan.spec.servers_on_workers;
 }
 
-/// The part of the formula's time that is latency. A ring of hosts passes what is gathered on from
-/// host to host. Of a strategy that chooses the way of each sum, it is the least of all ways.
-double LatencySeconds(const StrategyEntry& entry, const RunSpec& spec, CostInput input,
-                      bool gathered) {
-  if (!gathered && !entry.chooses_among.empty()) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const std::string& name : entry.chooses_among) {
-      const StrategyEntry& choice = *spec.catalog().FindStrategy(name);
-      least = std::min(least, LatencySeconds(choice, spec, input, gathered));
-    }
-    return least;
-  }
-  if (entry.traits.topology == Topology::kRingOfHosts && input.hosts > 0) {
-    input.workers = input.hosts;
-  }
+/// The part of the formula's time that is latency. Nothing delays what stays within a host, so
+/// all-reduces count messages between hosts.
+double LatencySeconds(const StrategyEntry& entry, CostInput input, bool gathered) {
+  if (entry.traits.family == Family::kRing && input.hosts > 0) input.workers = input.hosts;
   const auto seconds = [&] { return (gathered ? GatherCost(input) : entry.bound(input)).seconds; };
   const double with_latency_s = seconds();
   input.latency_s = 0;
@@ -76,15 +63,15 @@ void AddTimeOn(const NetworkSpec& network, const StrategyEntry& entry, const Run
   double seconds = own ? bound.cost.seconds : 0;
   double phases_s = seconds;
   if (!bound.own_links) {
-    const std::optional<StepTraffic> traffic = TrafficOf(spec, plan, input, bound.cost, gathered);
+    const std::optional<TrafficTimes> traffic = TrafficOf(spec, plan, input, bound.cost, gathered);
     if (!traffic) {
       bound.missing =
           "nobody knows which of its bytes cross which of these shared or unequal links";
       return;
     }
-    const double latency_s = LatencySeconds(entry, spec, input, gathered);
-    seconds = std::max(seconds, latency_s + traffic->OverlappedSeconds());
-    phases_s = std::max(seconds, latency_s + traffic->SequentialSeconds());
+    const double latency_s = LatencySeconds(entry, input, gathered);
+    seconds = std::max(seconds, latency_s + traffic->overlapped_s);
+    phases_s = std::max(seconds, latency_s + traffic->sequential_s);
   }
   bound.comm_ms = seconds * 1000;
   bound.phases_ms = phases_s * 1000;

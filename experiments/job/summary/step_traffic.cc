@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -87,23 +88,40 @@ struct TrafficInput {
   bool gathered = false;
 };
 
-std::optional<StepTraffic> TrafficOf(const StrategyEntry& entry, const TrafficInput& input,
-                                     const Cost& cost);
+TrafficTimes TimesOf(const StepTraffic& traffic) {
+  return {traffic.OverlappedSeconds(), traffic.SequentialSeconds()};
+}
 
-std::optional<StepTraffic> LeastOfChoices(const StrategyEntry& chooser, const TrafficInput& input) {
-  std::optional<StepTraffic> least;
+/// What every all-reduce of `bytes` needs at least.
+double AnyAllReduceSeconds(const NetworkPlan& plan, double bytes) {
+  const std::set<int> hosts(plan.worker_hosts.begin(), plan.worker_hosts.end());
+  if (hosts.size() < 2) return 0;
+  StepTraffic once(plan);  // one edge of the ring leaves each host and each rack
+  once.AddPhase(RingFlows({hosts.begin(), hosts.end()}, bytes));
+  double bytes_per_s = 0;
+  for (const int host : hosts) {
+    bytes_per_s +=
+        GoodputBytesPerSecond(plan.hosts[static_cast<std::size_t>(host)].rate_bits_per_s);
+  }
+  const double all_bytes = 2 * static_cast<double>(hosts.size() - 1) * bytes;
+  return std::max(once.OverlappedSeconds(), all_bytes / bytes_per_s);
+}
+
+std::optional<TrafficTimes> TrafficOf(const StrategyEntry& entry, const TrafficInput& input,
+                                      const Cost& cost);
+
+std::optional<TrafficTimes> TimesOfChoices(const StrategyEntry& chooser,
+                                           const TrafficInput& input) {
+  double least_s = std::numeric_limits<double>::infinity();
   for (const std::string& name : chooser.chooses_among) {
     const StrategyEntry* choice = input.spec.catalog().FindStrategy(name);
-    if (choice == nullptr) return std::nullopt;
-    const auto traffic = TrafficOf(*choice, input, choice->bound(input.cost_input));
-    if (!traffic) return std::nullopt;
-    if (least) {
-      least->TakeLeast(*traffic);
-    } else {
-      least.emplace(*traffic);
-    }
+    if (choice == nullptr || !choice->chooses_among.empty()) return std::nullopt;
+    const auto times = TrafficOf(*choice, input, choice->bound(input.cost_input));
+    if (!times) return std::nullopt;
+    least_s = std::min(least_s, times->sequential_s);
   }
-  return least;
+  const double any_s = AnyAllReduceSeconds(input.plan, input.cost_input.bytes);
+  return TrafficTimes{any_s, std::max(any_s, least_s)};
 }
 
 /// What is gathered goes round a ring, whatever the strategy does with sums.
@@ -112,17 +130,17 @@ bool GoesRoundARing(const StrategyEntry& entry, bool gathered) {
   return gathered && (entry.traffic != nullptr || !entry.chooses_among.empty());
 }
 
-std::optional<StepTraffic> TrafficOf(const StrategyEntry& entry, const TrafficInput& input,
-                                     const Cost& cost) {
+std::optional<TrafficTimes> TrafficOf(const StrategyEntry& entry, const TrafficInput& input,
+                                      const Cost& cost) {
   const auto& [spec, plan, cost_input, gathered] = input;
   StepTraffic traffic(plan);
   switch (entry.traits.topology) {
     case Topology::kRingOfHosts:
       traffic.AddPhase(RingOfHostsFlows(plan, cost_input, cost, gathered));
-      return traffic;
+      return TimesOf(traffic);
     case Topology::kServers:
       traffic.AddPhase(ServerFlows(spec, plan, cost_input));
-      return traffic;
+      return TimesOf(traffic);
     case Topology::kRing:
     case Topology::kAllReduce:
       break;
@@ -131,13 +149,14 @@ std::optional<StepTraffic> TrafficOf(const StrategyEntry& entry, const TrafficIn
   }
   if (GoesRoundARing(entry, gathered)) {
     traffic.AddPhase(RingFlows(plan.worker_hosts, cost.bytes_sent_per_worker));
-    return traffic;
+    return TimesOf(traffic);
   }
-  if (entry.traffic == nullptr) return LeastOfChoices(entry, input);
+  if (!entry.chooses_among.empty()) return TimesOfChoices(entry, input);
+  if (entry.traffic == nullptr) return std::nullopt;
   for (const Phase& phase : entry.traffic(spec.workers)) {
     traffic.AddPhase(OnHosts(phase, plan, cost_input.bytes));
   }
-  return traffic;
+  return TimesOf(traffic);
 }
 
 }  // namespace
@@ -167,16 +186,10 @@ void StepTraffic::AddPhase(const std::vector<HostFlow>& flows) {
   sequential_s_ += std::ranges::max(seconds);
 }
 
-void StepTraffic::TakeLeast(const StepTraffic& other) {
-  std::ranges::transform(seconds_, other.seconds_, seconds_.begin(),
-                         [](double mine, double others) { return std::min(mine, others); });
-  sequential_s_ = std::min(sequential_s_, other.sequential_s_);
-}
-
 double StepTraffic::OverlappedSeconds() const { return std::ranges::max(seconds_); }
 
-std::optional<StepTraffic> TrafficOf(const RunSpec& spec, const NetworkPlan& plan,
-                                     const CostInput& input, const Cost& cost, bool gathered) {
+std::optional<TrafficTimes> TrafficOf(const RunSpec& spec, const NetworkPlan& plan,
+                                      const CostInput& input, const Cost& cost, bool gathered) {
   return TrafficOf(*spec.catalog().FindStrategy(spec.strategy), {spec, plan, input, gathered},
                    cost);
 }

@@ -27,11 +27,6 @@ class StepTraffic {
   /// Adds flows that use the links at the same time, and after those of the phases before.
   void AddPhase(const std::vector<HostFlow>& flows);
 
-  /// Takes the less busy one of both for each link, and the shorter sum over phases. Then no run
-  /// that sends some bytes in the one way and the others in the other way is faster. `other` has
-  /// the same plan.
-  void TakeLeast(const StepTraffic& other);
-
   /// The busiest link's time, if phases of different buckets can use the links at the same time.
   double OverlappedSeconds() const;
   /// The sum over the phases of the busiest link's time: every phase waits for the one before.
@@ -45,13 +40,23 @@ class StepTraffic {
   double sequential_s_ = 0;
 };
 
-/// The traffic of a run's strategy on the hosts of `plan`. A ring, and servers, are known by their
-/// topology; any other all-reduce must have `StrategyEntry::traffic`. Of one that chooses the way
-/// of each sum, it is the least of all ways. `cost` is the strategy's cost for `input`. With
-/// `gathered`, gradients go round a ring and are not summed on the way. Absent when it is not known
-/// who sends to whom. Pure.
-std::optional<StepTraffic> TrafficOf(const RunSpec& spec, const NetworkPlan& plan,
-                                     const CostInput& input, const Cost& cost, bool gathered);
+/// How long the links need for the bytes of a step.
+struct TrafficTimes {
+  double overlapped_s = 0;  ///< `StepTraffic::OverlappedSeconds`.
+  double sequential_s = 0;  ///< `StepTraffic::SequentialSeconds`; at least `overlapped_s`.
+};
+
+/// The times of a run's strategy on the hosts of `plan`. A ring, and servers, are known by their
+/// topology; any other all-reduce must have `StrategyEntry::traffic`. `cost` is the strategy's cost
+/// for `input`. With `gathered`, gradients go round a ring and are not summed on the way. Absent
+/// when it is not known who sends to whom. Pure.
+///
+/// For a strategy that chooses among others, `sequential_s` is the least of all choices.
+/// `overlapped_s` holds for every all-reduce, since it may choose anew for each size. M bytes leave
+/// and reach each host and each rack, and all H hosts send at least 2 (H - 1) M bytes (P. Patarasuk
+/// and X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009).
+std::optional<TrafficTimes> TrafficOf(const RunSpec& spec, const NetworkPlan& plan,
+                                      const CostInput& input, const Cost& cost, bool gathered);
 
 }  // namespace ringside
 
