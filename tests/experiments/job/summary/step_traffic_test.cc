@@ -127,6 +127,26 @@ TEST(StepTraffic, TheLatencyOfTheFormulaIsAdded) {
   EXPECT_NEAR(added("auto", "topk:0.01"), 3 * kLatency, 1e-9);
 }
 
+TEST(StepTraffic, EachHostSendsAtItsOwnRate) {
+  EXPECT_NEAR(Links(SpecOn("rate=4Mbps,rates=1Mbps", "ring", 4)), 4 * 1.5, 1e-9);
+  EXPECT_NEAR(Links(SpecOn("rate=4Mbps,rates=1Mbps", "halving-doubling", 4)), 4 * 1.5, 1e-9);
+  // Of two workers the slow one has the only server.
+  EXPECT_NEAR(Links(SpecOn("rates=1Mbps:4Mbps", "ps-sync", 2, 1, true)), 4, 1e-9);
+  EXPECT_NEAR(Links(SpecOn("rates=4Mbps:1Mbps", "ps-sync", 2, 1, true)), 4, 1e-9);
+}
+
+TEST(StepTraffic, UplinksCarryWhatRacksExchange) {
+  const std::string narrow = "rate=4Mbps,racks=2,uplink=1Mbps";
+  EXPECT_NEAR(Links(SpecOn(narrow, "ring", 4)), 4 * 1.5, 1e-9) << "one edge leaves each rack";
+  // 2 x 2 ranks send 1/4 of M to the other rack, and get as much back.
+  EXPECT_NEAR(Links(SpecOn(narrow, "halving-doubling", 4)), 4 * 1, 1e-9);
+  EXPECT_NEAR(Links(SpecOn(narrow, "recursive-doubling", 4)), 4 * 2, 1e-9);
+  // 2 workers x 2 servers of the other rack x 1/4 of M, and the same as answers.
+  EXPECT_NEAR(Links(SpecOn(narrow, "ps-sync", 4, 4, true)), 4 * 2, 1e-9);
+  // Two servers fill a rack of three hosts with the fourth worker, which pushes within it.
+  EXPECT_NEAR(Links(SpecOn(narrow, "ps-sync", 4, 2)), 4 * 3, 1e-9);
+}
+
 TEST(StepTraffic, OfAStrategyThatChoosesIsThatOfAnyAllReduceAndItsPhasesAreTheShortest) {
   const std::vector<std::string> choices = TestCatalog().FindStrategy("auto")->chooses_among;
   EXPECT_THAT(choices, UnorderedElementsAre("ring", "halving-doubling", "recursive-doubling",
@@ -151,6 +171,9 @@ TEST(StepTraffic, OfAStrategyThatChoosesIsThatOfAnyAllReduceAndItsPhasesAreTheSh
   // All four hosts send 6 M. The slowest needs less than that for its M.
   EXPECT_NEAR(Links(SpecOn("rates=3Mbps:4Mbps:4Mbps:4Mbps", "auto", 4)), 4 * 6 / 15.0, 1e-9);
   EXPECT_NEAR(Links(SpecOn("hosts=2,rate=4Mbps", "auto", 4)), 1, 1e-9);
+  for (const std::string& choice : choices) {
+    EXPECT_EQ(Links(SpecOn("hosts=1,rate=4Mbps", choice, 4)), 0) << choice << ": no link is used";
+  }
   EXPECT_EQ(Links(SpecOn("hosts=1,rate=4Mbps", "auto", 4)), 0) << "no link is used";
   RunSpec gathers = SpecOn("rate=4Mbps,rates=1Mbps", "auto", 4);
   ParseCodec("topk:0.01", BuiltinCodecs(), gathers.options.codec);
