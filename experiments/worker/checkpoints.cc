@@ -12,6 +12,7 @@
 #include "ringside/common/base/errors.h"
 #include "ringside/common/base/finite.h"
 #include "ringside/common/codec/codec_options.h"
+#include "ringside/common/measure/activity.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/files/trusted_path.h"
@@ -220,14 +221,22 @@ void Checkpoints::Save(Strategy& strategy, std::int64_t steps_done) {
     MakeDirectories(folder);
     part = WriteWorkerPart(WorkerPartPath(path, worker), info, worker, own);
   }
+  const auto does = [&](Activity::Kind kind) {
+    parts_.recorder.activity().Set({.kind = kind, .step = steps_done});
+  };
   std::vector<std::string> parts;
+  does(Activity::Kind::kSettle);
   for (std::optional<std::string>& each :
        exchanges_.GatherLiving(fmt::format("checkpoint/{}", steps_done), part, deadline())) {
     parts.push_back(std::move(each).value_or(""));  // a lost worker has no part
   }
-  if (worker == 0) WriteJobFile(path, info, optimizer, {state.begin(), own.begin()}, parts);
+  if (worker == 0) {
+    does(Activity::Kind::kCheckpoint);
+    WriteJobFile(path, info, optimizer, {state.begin(), own.begin()}, parts);
+  }
   // In the next step an operation ends if worker 0 does not come within its timeout. A disk may
   // take longer, so all wait here.
+  does(Activity::Kind::kSettle);
   exchanges_.GatherLiving(fmt::format("checkpoint/{}/written", steps_done), "", deadline());
 }
 

@@ -53,7 +53,7 @@ class Checkpoints {
   /// Collective and settled: writes the checkpoint of these steps and removes older ones. Returns
   /// once all is written; nobody waits for a worker that the job has lost. Throws `DataError` where
   /// this worker cannot write its file, and `CommError` that names a worker which does not come
-  /// within `CommOptions::barrier_timeout`.
+  /// within `CommOptions::barrier_timeout`. The activity board shows who writes and who waits.
   void Save(Strategy& strategy, std::int64_t steps_done);
 
  private:

@@ -40,9 +40,10 @@ void StateWatch::Look() {
   next_look_ = now + kLookInterval;
   const std::vector<MemberState> members = StatesNow();
   Warn(stragglers_.NameSilent(members));
+  const std::chrono::duration<double> run_time = (now - begin_) / DilatedClock::Factor();
+  Warn(stragglers_.NameLongCheckpoint(members, run_time.count()));
   // Where the user asked for stragglers, they are no news.
   if (spec_.straggler.kind != StragglerOptions::Kind::kNone) return;
-  const std::chrono::duration<double> run_time = (now - begin_) / DilatedClock::Factor();
   Warn(stragglers_.NameSlow(members, run_time.count()));
 }
 

@@ -19,6 +19,7 @@ constexpr std::size_t kRecentSteps = 64;
 constexpr std::size_t kFewestSteps = 5;
 constexpr double kSlowFactor = 3;
 constexpr double kLeastSlowSeconds = 1;
+constexpr double kLongCheckpointSeconds = 10;
 constexpr double kQuietSeconds = 60;
 // Members that become slow within this time share a line.
 constexpr double kLeastGapSeconds = 5;
@@ -138,6 +139,14 @@ std::optional<double> StragglerWatch::MedianSeconds() const {
   return sorted[sorted.size() / 2] / 1000;
 }
 
+bool StragglerWatch::WarnedLately(const Member& who, double now) {
+  const auto [last, is_first] = last_warnings_.try_emplace(who, now);
+  if (is_first) return false;
+  if (now - last->second < kQuietSeconds) return true;
+  last->second = now;
+  return false;
+}
+
 bool StragglerWatch::IsSlow(const MemberState& member, double limit_seconds) {
   // The others are part of no step.
   const bool in_a_step = member.activity.kind == Activity::Kind::kCompute ||
@@ -175,16 +184,28 @@ std::optional<std::string> StragglerWatch::NameSlow(std::span<const MemberState>
   for (const MemberState& member : members) {
     const bool is_cause = std::ranges::find(causes, member.who) != causes.end();
     if (!is_cause || Silent(member) || !IsSlow(member, limit) || waiting == 0) continue;
-    const auto last = last_warnings_.find(member.who);
-    if (last != last_warnings_.end() && now - last->second < kQuietSeconds) continue;
-    last_warnings_[member.who] = now;
-    texts.push_back(member.Text());
+    if (!WarnedLately(member.who, now)) texts.push_back(member.Text());
   }
   if (texts.empty()) return std::nullopt;
   last_warning_ = now;
   return fmt::format("{}; {} for {}, and a step takes {:.3f} s", fmt::join(texts, "; "),
                      waiting == 1 ? "1 worker waits" : fmt::format("{} workers wait", waiting),
                      texts.size() == 1 ? "it" : "them", *median);
+}
+
+std::optional<std::string> StragglerWatch::NameLongCheckpoint(std::span<const MemberState> members,
+                                                              double now) {
+  const std::vector<Member> causes = HeldUpBy(members);
+  std::vector<std::string> texts;
+  for (const MemberState& member : members) {
+    const bool is_cause = std::ranges::find(causes, member.who) != causes.end();
+    const bool is_long = member.activity.kind == Activity::Kind::kCheckpoint &&
+                         member.activity_seconds + member.silent_seconds >= kLongCheckpointSeconds;
+    if (!is_cause || Silent(member) || !is_long) continue;
+    if (!WarnedLately(member.who, now)) texts.push_back(member.Text());
+  }
+  if (texts.empty()) return std::nullopt;
+  return fmt::format("{}, and the other workers wait", fmt::join(texts, "; "));
 }
 
 }  // namespace ringside

@@ -58,8 +58,13 @@ class StragglerWatch {
   /// least a second, while another worker waits half as long. At most once a minute for each
   /// worker, and a line in 5 s. `now` is a time of the run in seconds.
   std::optional<std::string> NameSlow(std::span<const MemberState> members, double now);
+  /// A warning of the workers that have been writing a checkpoint for 10 s while another worker
+  /// waits: a disk may not answer. At most once a minute for each worker. `now` as above.
+  std::optional<std::string> NameLongCheckpoint(std::span<const MemberState> members, double now);
 
  private:
+  /// Whether the last warning of this worker is not long ago. If not, there is one now.
+  bool WarnedLately(const Member& who, double now);
   std::optional<double> MedianSeconds() const;
   static bool IsSlow(const MemberState& member, double limit_seconds);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -280,6 +281,34 @@ TEST_F(CheckpointsTest, NobodyTrainsOnBeforeItIsWritten) {
     }
   });
   EXPECT_THAT(missing, IsEmpty());
+}
+
+TEST_F(CheckpointsTest, TheBoardShowsThatAWorkerWaitsForTheOthers) {
+  const Activity waits{.kind = Activity::Kind::kSettle, .step = 4};
+  std::promise<std::shared_ptr<const ActivityBoard>> of_worker_1;
+  RunJob([&](Worker& worker) {
+    StrategyWithState strategy(worker.setup.who.index);
+    if (worker.setup.who.index == 1) {
+      of_worker_1.set_value(worker.recorder.shared_activity());
+    } else {
+      const auto board = of_worker_1.get_future().get();
+      EXPECT_NO_THROW(WaitUntil("worker 1 waits", [&] { return board->Get().activity == waits; }));
+    }
+    worker.checkpoints->Save(strategy, 4);
+    EXPECT_EQ(worker.recorder.activity().Get().activity, waits);
+  });
+}
+
+TEST_F(CheckpointsTest, TheBoardShowsThatWorkerZeroWrites) {
+  spec_.workers = 1;
+  RunJob([&](Worker& worker) {
+    StrategyWithState strategy(0);
+    const std::string path = CheckpointPath(folder_, 4);
+    std::filesystem::create_directories(path + "/in the way");
+    EXPECT_THROW(worker.checkpoints->Save(strategy, 4), DataError);
+    EXPECT_EQ(worker.recorder.activity().Get().activity,
+              (Activity{.kind = Activity::Kind::kCheckpoint, .step = 4}));
+  });
 }
 
 TEST_F(CheckpointsTest, OlderOnesAreRemoved) {

@@ -225,6 +225,25 @@ TEST_F(StragglerWatchTest, PausesAreNoSteps) {
   EXPECT_FALSE(watch_.NameSlow(std::vector{Waits(0), pauses}, 0));
 }
 
+// Before any step, too: the first checkpoint may be the one that takes long.
+TEST(StragglerWatch, ACheckpointThatOthersAwaitLongIsNamedOnceAMinute) {
+  StragglerWatch watch;
+  MemberState writes = Computes(0, 9);
+  writes.activity = {.kind = Kind::kCheckpoint, .step = 20};
+  MemberState waits = Waits(1);
+  waits.activity = {.kind = Kind::kSettle, .step = 20};
+  EXPECT_FALSE(watch.NameLongCheckpoint(std::vector{writes, waits}, 0));
+  writes.activity_seconds = 10;
+  EXPECT_FALSE(watch.NameLongCheckpoint(std::vector{writes, writes}, 0)) << "nobody waits";
+  EXPECT_FALSE(watch.NameLongCheckpoint(std::vector{Computes(0, 60), waits}, 0));
+  const auto warning = watch.NameLongCheckpoint(std::vector{writes, waits}, 0);
+  ASSERT_TRUE(warning);
+  EXPECT_EQ(*warning,
+            "worker 0 is at the checkpoint after 20 steps for 10.0 s, and the other workers wait");
+  EXPECT_FALSE(watch.NameLongCheckpoint(std::vector{writes, waits}, 59));
+  EXPECT_TRUE(watch.NameLongCheckpoint(std::vector{writes, waits}, 60));
+}
+
 TEST(StragglerWatch, KnowsNothingBeforeSomeSteps) {
   StragglerWatch watch;
   EXPECT_FALSE(watch.NameSlow(std::vector{Waits(0), Computes(1, 60)}, 0));
