@@ -154,7 +154,7 @@ RankStarter::RankStarter(const AgentPlan& plan, const Environment& environment,
           StartOf(plan, TokenPath(plan, environment), scratch_.path(), environment, logs, console),
           orphans_.mark())),
       // Lines of workers already have their prefix.
-      log_(process_.output_fd(), "", log_path_, console, logs.echo) {}
+      log_(process_.output_fd(), "", log_path_, log_writer_, console, logs.echo) {}
 
 const std::string& RankStarter::TokenPath(const AgentPlan& plan, const Environment& environment) {
   if (plan.token_file.empty() && plan.program != LauncherProgram::kSrun) {
@@ -175,6 +175,7 @@ const std::optional<ProcessEnd>& RankStarter::Poll() {
 
 std::string RankStarter::FirstWords() const {
   constexpr std::size_t kMaxLogBytes = 16 << 20;
+  log_writer_.Drain();
   std::istringstream lines;
   try {
     lines.str(ReadFile(log_path_, kMaxLogBytes));

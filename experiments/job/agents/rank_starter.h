@@ -9,6 +9,7 @@
 #include "ringside/experiments/job/processes/child_group.h"
 #include "ringside/experiments/job/processes/launcher_program.h"
 #include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/system/files/file_writer.h"
 #include "ringside/experiments/system/files/private_file.h"
 #include "ringside/experiments/system/output/console.h"
 #include "ringside/experiments/system/output/log_forwarder.h"
@@ -77,6 +78,7 @@ class RankStarter {
   const OrphanWatch orphans_;
   const DeathWatch death_watch_;
   Process process_;
+  FileWriter log_writer_;
   LogForwarder log_;
 };
 

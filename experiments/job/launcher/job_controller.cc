@@ -366,6 +366,7 @@ void JobController::WaitForAgents() {
 }
 
 JobOutcome JobController::Finish() {
+  rows_.Drain();
   RunRecord record = MakeRecord();
   record.fidelity = JudgeFidelityOf(record);
   const std::vector<ProcessTrace> traces = TakeTraces(job_state_, spec_);

@@ -25,10 +25,14 @@ class WorkerRows {
   /// `begin`: of the run. Throws `DataError` when a file of `bundle_dir` cannot be created.
   WorkerRows(const std::string& bundle_dir, int workers, Clock::time_point begin);
 
-  /// Takes what has come since the last call. `see` gets the steps of each worker. Returns why they
-  /// cannot be written, the first time that this happens; then the bundle lacks rows.
+  /// Takes what has come since the last call. `see` gets the steps of each worker. Returns why rows
+  /// cannot be written, the first time that this is known; then the bundle lacks rows. Does not
+  /// wait for the disk.
   std::optional<std::string> TakeFrom(JobState& job_state,
                                       const std::function<void(std::span<const StepRecord>)>& see);
+
+  /// Waits until the bundle has all rows that were taken, or `storage_error` says why not.
+  void Drain();
 
   /// By rank; only their steps are filled in.
   const std::vector<WorkerRecord>& workers() const { return workers_; }
@@ -41,8 +45,6 @@ class WorkerRows {
   Progress& progress() { return progress_; }
 
  private:
-  void Keep(int rank, const Beat& rows);
-
   const Clock::time_point begin_;
   MetricsLog metrics_;
   Progress progress_;

@@ -90,10 +90,11 @@ std::string ChildGroup::End::LastWord() const {
 }
 
 ChildGroup::Child::Child(const MemberSetup& setup, const Process::Options& process_options,
-                         const std::string& log_path, Console& console, bool echo)
+                         const std::string& log_path, FileWriter& writer, Console& console,
+                         bool echo)
     : who(setup.who),
       process(process_options),
-      log(process.output_fd(), MemberName(setup.who), log_path, console, echo) {}
+      log(process.output_fd(), MemberName(setup.who), log_path, writer, console, echo) {}
 
 void ChildGroup::Start(const MemberSetup& setup, int network_namespace) {
   if (!death_watch_) death_watch_.emplace(orphans_.mark());
@@ -107,7 +108,7 @@ void ChildGroup::Start(const MemberSetup& setup, int network_namespace) {
     std::ranges::copy(UserVariables(setup), std::back_inserter(options.environment));
   }
   children_.push_back(std::make_unique<Child>(setup, options, LogPath(options_.log_dir, setup.who),
-                                              console_, options_.echo));
+                                              log_writer_, console_, options_.echo));
 }
 
 void ChildGroup::WaitForInput(std::chrono::milliseconds wait, int fd) const {

@@ -10,6 +10,7 @@
 #include "ringside/common/base/deadline.h"
 #include "ringside/experiments/job/coordinator/member.h"
 #include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/system/files/file_writer.h"
 #include "ringside/experiments/system/output/console.h"
 #include "ringside/experiments/system/output/log_forwarder.h"
 #include "ringside/experiments/system/processes/death_watch.h"
@@ -53,7 +54,7 @@ class ChildGroup {
   /// process. `network_namespace` is as for `Process`.
   void Start(const MemberSetup& setup, int network_namespace = -1);
   /// Forwards logs and reaps children, and what they left behind and has ended. Waits at most
-  /// `wait` for an event there or on `fd`.
+  /// `wait` for an event there or on `fd`, and never for a disk.
   void Poll(std::chrono::milliseconds wait, int fd);
   /// Returns the children that have ended since the last call.
   std::vector<End> TakeEnds();
@@ -73,7 +74,7 @@ class ChildGroup {
  private:
   struct Child {
     Child(const MemberSetup& setup, const Process::Options& process_options,
-          const std::string& log_path, Console& console, bool echo);
+          const std::string& log_path, FileWriter& writer, Console& console, bool echo);
 
     Member who;
     Process process;
@@ -90,6 +91,7 @@ class ChildGroup {
   const OrphanWatch orphans_;
   Deadline next_reaping_ = Deadline::After({});
   std::optional<DeathWatch> death_watch_;  // from the first start on
+  FileWriter log_writer_;
   std::vector<std::unique_ptr<Child>> children_;
 };
 

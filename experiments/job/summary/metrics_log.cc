@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/files/trusted_path.h"
 
 namespace ringside {
@@ -52,7 +52,7 @@ MetricsLog::MetricsLog(const std::string& directory, int workers) {
   for (int rank = 0; rank < workers; ++rank) {
     const std::string path = rank == 0 ? fmt::format("{}/metrics.jsonl", directory)
                                        : fmt::format("{}/metrics-rank-{}.jsonl", directory, rank);
-    files_.push_back({path, OpenForWriting(path, O_TRUNC)});
+    files_.push_back(writer_.Add(OpenForWriting(path, O_TRUNC), path));
   }
 }
 
@@ -62,8 +62,14 @@ void MetricsLog::Add(int rank, std::span<const StepRecord> steps,
   std::string lines;
   for (const StepRecord& step : steps) lines += StepLine(step).dump() + '\n';
   for (const auto& evaluation : evaluations) lines += EvaluationLine(evaluation).dump() + '\n';
-  const auto& [path, file] = files_[static_cast<std::size_t>(rank)];
-  WriteDescriptor(file.get(), std::as_bytes(std::span(lines)), path);
+  writer_.Append(files_[static_cast<std::size_t>(rank)], std::move(lines));
+}
+
+std::string MetricsLog::Failure() const {
+  for (const FileWriter::FileId file : files_) {
+    if (std::string failure = writer_.Failure(file); !failure.empty()) return failure;
+  }
+  return {};
 }
 
 }  // namespace ringside

@@ -5,29 +5,29 @@
 #include <string>
 #include <vector>
 
-#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
+#include "ringside/experiments/system/files/file_writer.h"
 
 namespace ringside {
 
 /// Writes the rows of the workers' heartbeats during the run, one JSON object per line. Rank 0 goes
 /// to metrics.jsonl (`"kind": "step"` and `"kind": "evaluation"`), rank K to metrics-rank-K.jsonl.
-/// For one thread only.
+/// For one thread only, which does not wait for the disk.
 class MetricsLog {
  public:
   /// Throws `DataError` when a file cannot be created.
   MetricsLog(const std::string& directory, int workers);
 
-  /// Adds rows. Throws `DataError` when they cannot be written.
   void Add(int rank, std::span<const StepRecord> steps,
            std::span<const HashedEvaluation> evaluations);
+  /// Why a file lacks rows. Empty: as far as is known, none does.
+  std::string Failure() const;
+  /// Waits until the files have all rows.
+  void Drain() const { writer_.Drain(); }
 
  private:
-  struct File {
-    std::string path;
-    FileDescriptor descriptor;
-  };
-  std::vector<File> files_;
+  FileWriter writer_;
+  std::vector<FileWriter::FileId> files_;
 };
 
 }  // namespace ringside

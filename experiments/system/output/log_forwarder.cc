@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 #include "ringside/experiments/system/files/trusted_path.h"
 
@@ -26,18 +25,24 @@ int MaxReads(int fd) {
 }  // namespace
 
 LogForwarder::LogForwarder(int fd, const std::string& name, const std::string& path,
-                           Console& console, bool echo, std::size_t max_file_bytes)
+                           FileWriter& writer, Console& console, bool echo,
+                           std::size_t max_file_bytes)
     : fd_(fd),
       prefix_(name.empty() ? "" : "[" + name + "] "),
-      path_(path),
+      writer_(writer),
       file_bytes_left_(max_file_bytes),
       console_(console),
       echo_(echo) {
-  if (path.empty()) return;
-  file_ = OpenForWriting(path, O_TRUNC | O_APPEND);
+  if (!path.empty()) file_ = writer.Add(OpenForWriting(path, O_TRUNC | O_APPEND), path);
+}
+
+LogForwarder::~LogForwarder() {
+  writer_.Drain();
+  TellOfLoss();
 }
 
 bool LogForwarder::ForwardAvailable() {
+  TellOfLoss();
   std::array<char, kReadBytes> buffer;
   const int max_reads = open_ ? MaxReads(fd_) : 0;
   for (int reads = 0; open_ && reads < max_reads; ++reads) {
@@ -67,28 +72,22 @@ void LogForwarder::Take(std::string_view text) {
 }
 
 void LogForwarder::Write(std::string_view text) {
-  if (file_.get() < 0) return;
+  if (!file_ || cut_off_) return;
   const std::string_view fits = text.substr(0, file_bytes_left_);
   file_bytes_left_ -= fits.size();
-  WriteAll(fits);
-  if (fits.size() == text.size() || file_.get() < 0) return;
-  WriteAll("\n... the rest was cut off: a log file takes no more\n");
-  file_.Close();
+  writer_.Append(*file_, std::string(fits));
+  cut_off_ = fits.size() < text.size();
+  if (cut_off_) {
+    writer_.Append(*file_, "\n... the rest was cut off: a log file takes no more\n");
+  }
 }
 
-// A full disk loses log lines but does not end the run.
-void LogForwarder::WriteAll(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file_.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      console_.Print("warning: " + path_ + ": cannot write: " + std::strerror(errno) +
-                     "; the rest of this log is lost");
-      file_.Close();
-      return;
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+void LogForwarder::TellOfLoss() {
+  if (!file_) return;
+  const std::string failure = writer_.Failure(*file_);
+  if (failure.empty()) return;
+  console_.Print("warning: " + failure + "; the rest of this log is lost");
+  file_.reset();
 }
 
 void LogForwarder::EndLine(std::string& lines) {

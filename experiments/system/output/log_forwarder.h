@@ -2,10 +2,11 @@
 #define RINGSIDE_EXPERIMENTS_SYSTEM_OUTPUT_LOG_FORWARDER_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "ringside/common/base/file_descriptor.h"
+#include "ringside/experiments/system/files/file_writer.h"
 #include "ringside/experiments/system/output/console.h"
 
 namespace ringside {
@@ -14,17 +15,22 @@ namespace ringside {
 inline constexpr std::size_t kMaxLogFileBytes = std::size_t{256} << 20;
 
 /// Copies one child's output to its log file, and to the console with a prefix before every line.
-/// Borrows the descriptor (non-blocking) and the console. Not thread-safe.
+/// Borrows the descriptor (non-blocking), the console and the writer. Not thread-safe.
 class LogForwarder {
  public:
   /// `name` is the prefix, such as "worker 2"; empty when lines already have one. An empty `path`
   /// writes no file; `echo` false prints nothing. The file takes about `max_file_bytes`. Throws
   /// `DataError` if the file cannot be created.
-  LogForwarder(int fd, const std::string& name, const std::string& path, Console& console,
-               bool echo, std::size_t max_file_bytes = kMaxLogFileBytes);
+  LogForwarder(int fd, const std::string& name, const std::string& path, FileWriter& writer,
+               Console& console, bool echo, std::size_t max_file_bytes = kMaxLogFileBytes);
+  /// Waits until the file has everything.
+  ~LogForwarder();
+  LogForwarder(const LogForwarder&) = delete;
+  LogForwarder& operator=(const LogForwarder&) = delete;
 
-  /// Copies output that is there, at most what a pipe holds; never waits for more. So the caller
-  /// goes on while a child writes without end. Returns false when the child closed its output.
+  /// Copies output that is there, at most what a pipe holds; never waits for more, nor for the
+  /// disk. So the caller goes on while a child writes without end. Returns false when the child
+  /// closed its output.
   bool ForwardAvailable();
   /// Prints a last line that has no newline.
   void Flush();
@@ -37,16 +43,18 @@ class LogForwarder {
   void Take(std::string_view text);
   /// Appends to the file, up to its size limit.
   void Write(std::string_view text);
-  void WriteAll(std::string_view text);
+  /// Says once that the file lacks something. A full disk loses log lines but does not end the run.
+  void TellOfLoss();
   /// Adds the line to `lines`, if the console is to show it.
   void EndLine(std::string& lines);
   void Show(std::string& lines);
 
   int fd_;
   std::string prefix_;
-  std::string path_;
-  FileDescriptor file_;
+  FileWriter& writer_;
+  std::optional<FileWriter::FileId> file_;  // none: there is none, or its loss has been told
   std::size_t file_bytes_left_;
+  bool cut_off_ = false;
   Console& console_;
   bool echo_;
   bool open_ = true;

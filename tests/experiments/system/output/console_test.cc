@@ -16,6 +16,7 @@
 #include <string>
 
 #include "ringside/common/base/file_descriptor.h"
+#include "ringside/experiments/system/files/file_writer.h"
 #include "ringside/experiments/system/files/files.h"
 #include "ringside/experiments/system/output/log_forwarder.h"
 #include "ringside/experiments/system/processes/process.h"
@@ -76,7 +77,9 @@ TEST(LogForwarder, PrefixesLinesAndKeepsThemWholeInTheFile) {
   {
     Console console({.show_progress = false, .fd = fds[1]});
     Process process = Shell("printf 'first\\nsec'; printf 'ond\\nlast'");
-    LogForwarder pump(process.output_fd(), "worker 2", directory.path() + "/log", console, true);
+    FileWriter writer;
+    LogForwarder pump(process.output_fd(), "worker 2", directory.path() + "/log", writer, console,
+                      true);
     WaitUntil("the end of the output", [&] { return !pump.ForwardAvailable(); });
     pump.Flush();
   }
@@ -95,8 +98,10 @@ TEST(LogForwarder, ReturnsToAChildThatWritesWithoutEnd) {
   Process process = Shell("exec yes");
   pollfd ready{process.output_fd(), POLLIN, 0};
   ASSERT_EQ(::poll(&ready, 1, 20'000), 1);
-  LogForwarder pump(process.output_fd(), "worker 2", log, console, false);
+  FileWriter writer;
+  LogForwarder pump(process.output_fd(), "worker 2", log, writer, console, false);
   EXPECT_TRUE(pump.ForwardAvailable());
+  writer.Drain();
   EXPECT_GT(std::filesystem::file_size(log), 0U);
   EXPECT_LE(std::filesystem::file_size(log), 128U << 10);
 }
@@ -106,8 +111,10 @@ TEST(LogForwarder, ReturnsFromWhatIsNeverEmpty) {
   const std::string log = directory.path() + "/log";
   Console console({.show_progress = false});
   const FileDescriptor zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
-  LogForwarder pump(zeros.get(), "worker 2", log, console, false);
+  FileWriter writer;
+  LogForwarder pump(zeros.get(), "worker 2", log, writer, console, false);
   EXPECT_TRUE(pump.ForwardAvailable());
+  writer.Drain();
   EXPECT_GT(std::filesystem::file_size(log), 0U);
   EXPECT_LE(std::filesystem::file_size(log), 128U << 10);
 }
@@ -121,8 +128,10 @@ TEST(LogForwarder, TakesAllThatAPipeHolds) {
   if (::fcntl(pipe.write_end(), F_SETPIPE_SZ, 1 << 20) < 0) GTEST_SKIP() << "no pipe of 1 MiB";
   pipe.Fill();
   pipe.CloseWriteEnd();
-  LogForwarder pump(pipe.read_end(), "worker 2", log, console, false);
+  FileWriter writer;
+  LogForwarder pump(pipe.read_end(), "worker 2", log, writer, console, false);
   EXPECT_FALSE(pump.ForwardAvailable());
+  writer.Drain();
   EXPECT_EQ(std::filesystem::file_size(log), 1U << 20);
 }
 
@@ -132,12 +141,34 @@ TEST(LogForwarder, EndsAFileThatIsTooLong) {
   const BlockingPipe shown;
   Console console({.show_progress = false, .fd = shown.write_end()});
   Process process = Shell("echo 0123456789abc; echo more");
-  LogForwarder pump(process.output_fd(), "", log, console, true, 10);
+  FileWriter writer;
+  LogForwarder pump(process.output_fd(), "", log, writer, console, true, 10);
   WaitUntil("the end of the output", [&] { return !pump.ForwardAvailable(); });
+  writer.Drain();
   EXPECT_EQ(ReadFile(log, 1000),
             "0123456789\n... the rest was cut off: a log file takes no more\n");
   EXPECT_EQ(shown.TakeAll(), "0123456789abc\nmore\n");
   EXPECT_EQ(pump.last_line(), "more");
+}
+
+// A pipe that nobody reads stands for a disk that does not answer.
+TEST(LogForwarder, WaitsForTheDiskOnlyAtItsEnd) {
+  const TemporaryDirectory directory;
+  const std::string log = directory.path() + "/log";
+  Console console({.show_progress = false});
+  BlockingPipe disk;
+  disk.Fill();
+  FileWriter writer;
+  writer.Append(writer.Add(FileDescriptor(::dup(disk.write_end())), "disk"), "blocked");
+  Process process = Shell("echo a line");
+  {
+    LogForwarder pump(process.output_fd(), "", log, writer, console, false);
+    WaitUntil("the end of the output", [&] { return !pump.ForwardAvailable(); });
+    EXPECT_EQ(std::filesystem::file_size(log), 0U);
+    EXPECT_EQ(pump.last_line(), "a line");
+    disk.TakeAll();
+  }
+  EXPECT_EQ(ReadFile(log, 1000), "a line\n");
 }
 
 // The first write is short, the second one fails.
@@ -147,16 +178,20 @@ TEST(LogForwarder, SaysOnceThatALogIsLost) {
   const BlockingPipe shown;
   Console console({.show_progress = false, .fd = shown.write_end()});
   Process process = Shell("echo 0123456789; echo more");
-  LogForwarder pump(process.output_fd(), "", log, console, false);
+  FileWriter writer;
+  LogForwarder pump(process.output_fd(), "", log, writer, console, false);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{5, before.rlim_max};
   auto* const handler = ::signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   WaitUntil("the end of the output", [&] { return !pump.ForwardAvailable(); });
+  writer.Drain();
   EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ::signal(SIGXFSZ, handler);
   EXPECT_EQ(ReadFile(log, 1000), "01234");
+  EXPECT_FALSE(pump.ForwardAvailable());
+  EXPECT_FALSE(pump.ForwardAvailable());
   EXPECT_EQ(shown.TakeAll(),
             "warning: " + log + ": cannot write: File too large; the rest of this log is lost\n");
 }
