@@ -248,6 +248,23 @@ class Users(Planting):
             with self.subTest(summaries=summaries):
                 self.assertEqual(len(soak.judge_restarts(summaries)[1]), 1)
 
+    def test_the_soak_lets_a_run_fail_only_by_a_strike(self):
+        def failed(kind, restarts, error):
+            return {"failure": {"kind": kind}, "restarts": restarts, "error": error}
+        helper = failed("missing backend", 0, "/usr/sbin/tc was killed by signal 9: ")
+        struck = failed("signal", 1, "worker 1 (pid 12) was killed by signal 9")
+        self.assertEqual(soak.judge_failures([helper, struck])[1], [])
+        for wrong in (failed("signal", 0, struck["error"]), failed("data", 1, "step-4.ckpt: is damaged"),
+                      failed("missing backend", 0, "there is no tc: install iproute2"),
+                      failed("missing backend", 0, "/usr/sbin/tc exited with code 1: RTNETLINK answers")):
+            with self.subTest(wrong=wrong):
+                self.assertEqual(len(soak.judge_failures([wrong])[1]), 1)
+
+    def test_the_soak_shows_the_memory_of_each_minute(self):
+        def look(memory_kib):
+            return soak.Look(memory_kib, 0, 0, 0, 0, 0, (), ())
+        self.assertEqual(soak.by_minute([look(30), look(20)] + [look(40)] * 11), "20, 40")
+
 
 if __name__ == "__main__":
     unittest.main()

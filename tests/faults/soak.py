@@ -11,7 +11,8 @@ cheap to read is read many times a second: the moments between two runs are shor
 of each kind loads code and fills caches. No process may live longer than a run can. When the runner has ended, nothing
 of this may be left. A run whose process fails starts again once (`--on-failure restart`), and half of the runs write
 checkpoints. Each run that ends must count every gradient exactly once, and some of them must have started again. A run may fail
-only when it is struck once more. Part of the runs are in emulated networks if this is root.
+only when it is struck once more, or when a program that builds its emulated network is struck. Part of the runs are in emulated
+networks if this is root.
 Exit code: 0 all did, 1 something grew or a gradient was lost, 2 usage.
 """
 import argparse
@@ -22,6 +23,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -44,6 +46,8 @@ FROZEN_S = (3, 7)  # shorter than a lease, and longer
 RUN_S = 60  # the time limit of a run
 MOST_RESTARTS = "1"  # so that some runs fail: those that are struck twice
 STRUCK = ("signal", "lost", "comm")  # kinds of failures that a strike makes
+HELPER = re.compile(r"^\S*/(ip|tc) was killed by signal 9:")  # the error of a run whose helper was struck
+LOOKS_A_MINUTE = 60 // LOOK_S
 LONGEST_LIFE_S = RUN_S + 30  # of a process: a run ends some time after its limit
 WARMUP_SHARE = 0.1  # of the looks
 MOST_GROWTH = 1.05  # of memory; the other figures must not grow at all
@@ -171,6 +175,12 @@ def least(figure, looks):
     return min(getattr(one, figure) for one in looks)
 
 
+def by_minute(looks):
+    """The least memory in each minute: whether it grows all the time, or once."""
+    minutes = [looks[at:at + LOOKS_A_MINUTE] for at in range(0, len(looks), LOOKS_A_MINUTE)]
+    return ", ".join(str(least("memory_kib", minute)) for minute in minutes)
+
+
 def thirds(looks):
     """The first third of what counts, and the last."""
     counted = looks[int(len(looks) * WARMUP_SHARE):]
@@ -216,6 +226,8 @@ def judge_failures(summaries):
     for summary in summaries:
         failure = summary["failure"] or {"kind": None}
         by_kind[failure["kind"]] += 1
+        if HELPER.match(summary["error"]):
+            continue  # before any process could start, so it does not start again
         if summary["restarts"] != int(MOST_RESTARTS) or failure["kind"] not in STRUCK:
             wrong.append(f"a run failed after {summary['restarts']} restarts: {summary['error']}")
     return f"of the failed runs, by the kind of their last failure: {dict(by_kind)}", wrong
@@ -315,6 +327,7 @@ def main():
         if looks:
             first, last = (least(figure, part) for part in thirds(looks))
             lines.append(f"- {what}: least of the first third {first}, of the last {last}")
+    lines.append(f"- least memory of the runner in each minute (KiB): {by_minute(looks)}")
     lines += [f"- WRONG: {text}" for text in wrong]
     print("\n".join(lines))
     if arguments.markdown:
