@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "ringside/common/base/errors.h"
+#include "ringside/common/base/killed_program_error.h"
 #include "ringside/experiments/lab/iproute.h"
 #include "ringside/experiments/lab/node_settings.h"
 #include "ringside/experiments/system/files/find_program.h"
@@ -22,6 +23,8 @@ std::string WhyNot(const Action& action) {
   try {
     action();
     return "";
+  } catch (const KilledProgramError&) {
+    throw;  // the machine has refused nothing
   } catch (const Error& error) {
     return error.what();
   }

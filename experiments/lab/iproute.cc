@@ -15,6 +15,7 @@
 
 #include "ringside/common/base/deadline.h"
 #include "ringside/common/base/errors.h"
+#include "ringside/common/base/killed_program_error.h"
 #include "ringside/experiments/system/files/find_program.h"
 #include "ringside/experiments/system/processes/process.h"
 
@@ -71,6 +72,9 @@ std::string RunOnce(const Tool& tool, const NetNamespace& where, const std::stri
   }
   output += Drain(process.output_fd());
   if (end->signal == 0 && end->code == 0) return output;
+  if (end->signal != 0) {
+    throw KilledProgramError(fmt::format("{} {}", path, end->Text()));
+  }
   throw MissingBackendError(fmt::format("{} {}: {}", path, end->Text(), FirstLine(output)));
 }
 

@@ -11,7 +11,8 @@ namespace ringside {
 
 /// Runs `ip` of iproute2 in one process for all lines of a script. `RunTc` does the same with `tc`.
 /// All functions of this file throw `MissingBackendError` with the program's output when the
-/// program is missing, refuses a line or does not end.
+/// program is missing, refuses a line or does not end, and `KilledProgramError` when a signal ends
+/// it.
 void RunIp(const NetNamespace& where, const std::string& script);
 void RunTc(const NetNamespace& where, const std::string& script);
 

@@ -251,7 +251,7 @@ class Users(Planting):
     def test_the_soak_lets_a_run_fail_only_by_a_strike(self):
         def failed(kind, restarts, error):
             return {"failure": {"kind": kind}, "restarts": restarts, "error": error}
-        helper = failed("missing backend", 0, "/usr/sbin/tc was killed by signal 9: ")
+        helper = failed("signal", 0, "/usr/sbin/tc was killed by signal 9")
         struck = failed("signal", 1, "worker 1 (pid 12) was killed by signal 9")
         self.assertEqual(soak.judge_failures([helper, struck])[1], [])
         for wrong in (failed("signal", 0, struck["error"]), failed("data", 1, "step-4.ckpt: is damaged"),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ringside/common/base/errors.h"
+#include "ringside/common/base/killed_program_error.h"
 #include "ringside/common/base/lack_of_resources.h"
 
 namespace ringside {
@@ -118,6 +119,8 @@ FailureReason ReasonOfCurrentException() {
     return {FailureKind::kConfig, error.what()};
   } catch (const MissingBackendError& error) {
     return {FailureKind::kMissingBackend, error.what()};
+  } catch (const KilledProgramError& error) {
+    return {FailureKind::kSignal, error.what()};
   } catch (const std::exception& error) {
     const std::string lack = LackInCurrentException();
     if (!lack.empty()) return {FailureKind::kResources, lack};

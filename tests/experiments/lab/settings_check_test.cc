@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "ringside/common/base/errors.h"
+#include "ringside/common/base/killed_program_error.h"
 #include "ringside/experiments/lab/iproute.h"
 #include "ringside/experiments/lab/lab.h"
 #include "ringside/experiments/system/files/find_program.h"
 #include "tests/common/temporary_directory.h"
+#include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/lab/emulated_testing.h"
 
 namespace ringside {
@@ -330,6 +332,21 @@ class ChangedTc {
 };
 
 class LabCheck : public EmulatedTest {};
+
+// The machine can emulate networks all the same.
+TEST_F(LabCheck, AToolThatIsKilledSaysNothingAboutTheMachine) {
+  const TemporaryDirectory directory;
+  const std::string program = directory.path() + "/tc";
+  std::ofstream(program) << "#!/bin/sh\nkill -9 $$\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const ScopedVariable path("PATH", directory.path() + ":" + std::getenv("PATH"));
+  try {
+    WhyNoLab(ParseNetwork("100Mbps"));
+    FAIL() << "a reason or none";
+  } catch (const KilledProgramError& error) {
+    EXPECT_EQ(error.what(), program + " was killed by signal 9");
+  }
+}
 
 TEST_F(LabCheck, IsMadeOfEveryNode) {
   const NetworkPlan plan = PlanNetwork(ParseNetwork("100Mbps"), 2, 0);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ringside/common/base/errors.h"
+#include "ringside/common/base/killed_program_error.h"
 #include "ringside/common/core/store.h"
 
 namespace ringside {
@@ -374,6 +375,14 @@ TEST(MemberToBlame, IsTheWorkerThatMissesAServerAlone) {
   EXPECT_EQ(MemberToBlame(misses, both, 3), "server 0");
   const Failure peer{{Role::kWorker, 1}, FailureKind::kComm, "no data", "worker 0"};
   EXPECT_EQ(MemberToBlame(peer, std::vector{peer}, 3), "worker 0");
+}
+
+TEST(ReasonOfCurrentException, AKilledProgramIsTriedAgain) {
+  try {
+    throw KilledProgramError("/usr/sbin/tc was killed by signal 9");
+  } catch (const Error&) {
+    EXPECT_EQ(ReasonOfCurrentException().kind, FailureKind::kSignal);
+  }
 }
 
 TEST(ReasonOfCurrentException, AccusesThePeerThatIsAMember) {
