@@ -104,15 +104,23 @@ std::string WhyNoCongestionControl(const std::string& name) {
                      name, fmt::join(loaded, ", "));
 }
 
-}  // namespace
-
-LabSupport ProbeLab() {
+LabSupport Support() {
   const std::string hosts = WhyNoHosts();
   if (!hosts.empty()) return {hosts, "needs emulated hosts", "needs emulated hosts"};
   LabSupport support{"", WhyNoRates(), WhyNoDelays(), PossibleCongestionControls()};
   std::erase_if(support.congestion_controls,
                 [](const std::string& name) { return !WhyNoCongestionControl(name).empty(); });
   return support;
+}
+
+}  // namespace
+
+LabSupport ProbeLab() {
+  try {
+    return Support();
+  } catch (const KilledProgramError& error) {
+    return {error.what(), error.what(), error.what()};
+  }
 }
 
 std::string WhyNoLab(const NetworkSpec& spec) {

@@ -253,7 +253,8 @@ class Users(Planting):
             return {"failure": {"kind": kind}, "restarts": restarts, "error": error}
         helper = failed("signal", 0, "/usr/sbin/tc was killed by signal 9")
         struck = failed("signal", 1, "worker 1 (pid 12) was killed by signal 9")
-        self.assertEqual(soak.judge_failures([helper, struck])[1], [])
+        later = failed("signal", 0, struck["error"] + "; the run cannot start again: " + helper["error"])
+        self.assertEqual(soak.judge_failures([helper, struck, later])[1], [])
         for wrong in (failed("signal", 0, struck["error"]), failed("data", 1, "step-4.ckpt: is damaged"),
                       failed("missing backend", 0, "there is no tc: install iproute2"),
                       failed("missing backend", 0, "/usr/sbin/tc exited with code 1: RTNETLINK answers")):

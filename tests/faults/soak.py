@@ -46,7 +46,7 @@ FROZEN_S = (3, 7)  # shorter than a lease, and longer
 RUN_S = 60  # the time limit of a run
 MOST_RESTARTS = "1"  # so that some runs fail: those that are struck twice
 STRUCK = ("signal", "lost", "comm")  # kinds of failures that a strike makes
-HELPER = re.compile(r"^\S*/(ip|tc) was killed by signal 9$")  # the error of a run whose helper was struck
+HELPER = re.compile(r"(^|: )\S*/(ip|tc) was killed by signal 9\b")  # the error of a run whose helper was struck
 LOOKS_A_MINUTE = 60 // LOOK_S
 LONGEST_LIFE_S = RUN_S + 30  # of a process: a run ends some time after its limit
 WARMUP_SHARE = 0.1  # of the looks
@@ -226,8 +226,8 @@ def judge_failures(summaries):
     for summary in summaries:
         failure = summary["failure"] or {"kind": None}
         by_kind[failure["kind"]] += 1
-        if HELPER.match(summary["error"]):
-            continue  # before any process could start, so it does not start again
+        if HELPER.search(summary["error"]):
+            continue  # while a generation was prepared, so there is no further one
         if summary["restarts"] != int(MOST_RESTARTS) or failure["kind"] not in STRUCK:
             wrong.append(f"a run failed after {summary['restarts']} restarts: {summary['error']}")
     return f"of the failed runs, by the kind of their last failure: {dict(by_kind)}", wrong

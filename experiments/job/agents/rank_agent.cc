@@ -71,6 +71,7 @@ JobOutcome RankAgent::Run() {
   for (const auto& [who, pid] : children_.started()) {
     RemoveTemporaryCheckpoints(options_.bundle_dir + "/checkpoints", pid);
   }
+  children_.DrainLogs();
   heartbeat_.reset();
   const auto end = EndOfJob();
   if (end && end->silent) return outcome;

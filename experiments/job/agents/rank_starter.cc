@@ -8,7 +8,6 @@
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string_view>
 #include <thread>
 
@@ -127,6 +126,12 @@ Process::Options StartOf(const AgentPlan& plan, const std::string& token_file,
   return options;
 }
 
+/// Not a line of '-', which OpenMPI draws around its messages, nor one of a member or of ssh.
+bool SaysAnything(const std::string& line) {
+  return line.find_first_not_of("- \t\r") != std::string::npos && !line.starts_with('[') &&
+         !line.starts_with("Warning: ");
+}
+
 Process::Options With(Process::Options options, const std::string& variable) {
   options.environment.push_back(variable);
   return options;
@@ -154,7 +159,11 @@ RankStarter::RankStarter(const AgentPlan& plan, const Environment& environment,
           StartOf(plan, TokenPath(plan, environment), scratch_.path(), environment, logs, console),
           orphans_.mark())),
       // Lines of workers already have their prefix.
-      log_(process_.output_fd(), "", log_path_, log_writer_, console, logs.echo) {}
+      log_(process_.output_fd(), "", log_path_, log_writer_, console, logs.echo) {
+  log_.OnLine([this](const std::string& line) {
+    if (first_words_.empty() && SaysAnything(line)) first_words_ = line;
+  });
+}
 
 const std::string& RankStarter::TokenPath(const AgentPlan& plan, const Environment& environment) {
   if (plan.token_file.empty() && plan.program != LauncherProgram::kSrun) {
@@ -167,28 +176,10 @@ const std::optional<ProcessEnd>& RankStarter::Poll() {
   log_.ForwardAvailable();
   const auto& end = process_.Poll();
   if (end) {
-    log_.ForwardAvailable();
+    log_.ForwardRest();
     log_.Flush();
   }
   return end;
-}
-
-std::string RankStarter::FirstWords() const {
-  constexpr std::size_t kMaxLogBytes = 16 << 20;
-  log_writer_.Drain();
-  std::istringstream lines;
-  try {
-    lines.str(ReadFile(log_path_, kMaxLogBytes));
-  } catch (const DataError&) {
-    return {};  // The message that needs these words can do without.
-  }
-  for (std::string line; std::getline(lines, line);) {
-    // OpenMPI draws lines of '-' around its messages.
-    if (line.find_first_not_of("- \t\r") == std::string::npos || line.starts_with('[')) continue;
-    if (line.starts_with("Warning: ")) continue;  // ssh's
-    return line;
-  }
-  return {};
 }
 
 void RankStarter::End(std::chrono::milliseconds grace) {
@@ -215,7 +206,8 @@ bool RankStarter::EndsWithin(std::chrono::milliseconds wait) {
     if (deadline.expired()) return false;
     pollfd output{process_.output_fd(), POLLIN, 0};
     // If it fails, this round was shorter.
-    ::poll(log_.open() ? &output : nullptr, log_.open() ? 1 : 0, static_cast<int>(kTick.count()));
+    const bool reads = log_.wants_input();
+    ::poll(reads ? &output : nullptr, reads ? 1 : 0, static_cast<int>(kTick.count()));
   }
   return true;
 }

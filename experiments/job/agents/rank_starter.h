@@ -48,6 +48,8 @@ class RankStarter {
   /// the program's standard input. Throws `MissingBackendError` when the program cannot be started.
   RankStarter(const AgentPlan& plan, const Environment& environment,
               const ChildGroup::Options& logs, Console& console);
+  RankStarter(const RankStarter&) = delete;
+  RankStarter& operator=(const RankStarter&) = delete;
 
   const std::string& name() const { return name_; }
   pid_t pid() const { return process_.pid(); }
@@ -57,7 +59,9 @@ class RankStarter {
   const std::optional<ProcessEnd>& Poll();
   /// The first line of its output that says anything, without those of the processes; empty if
   /// there is none.
-  std::string FirstWords() const;
+  const std::string& FirstWords() const { return first_words_; }
+  /// As in `ChildGroup`.
+  void DrainLog() { log_.Drain(); }
   /// Removes the file with the job's secret. Call it when all agents have read it.
   void RemoveToken() { token_file_.reset(); }
   /// Waits up to `grace` for the program to end by itself, then ends it, and what it has left
@@ -77,9 +81,10 @@ class RankStarter {
   const ScratchDirectory scratch_;
   const OrphanWatch orphans_;
   const DeathWatch death_watch_;
-  Process process_;
   FileWriter log_writer_;
+  Process process_;
   LogForwarder log_;
+  std::string first_words_;
 };
 
 }  // namespace ringside

@@ -214,7 +214,12 @@ void JobController::Watch() {
     if (const auto culprit = member_watch_->Culprit()) {
       if (!GoesOnWithout(*culprit)) DecideFailed(*culprit);
     } else if (job_state_.Complete() && job_state_.failures().empty() && completed_.IsOver()) {
-      DecideComplete();
+      // Rows that cannot be written make the run a failed one.
+      TakeRows();
+      if (rows_.DrainWithin(kTick)) {
+        TakeRows();
+        DecideComplete();
+      }
     } else if (options_.time_limit_s > 0 &&
                Clock::now() - begin_ >
                    std::chrono::duration<double>(options_.time_limit_s - options_.time_used_s)) {
@@ -367,6 +372,8 @@ void JobController::WaitForAgents() {
 
 JobOutcome JobController::Finish() {
   rows_.Drain();
+  children_.DrainLogs();
+  if (starter_ != nullptr) starter_->DrainLog();
   RunRecord record = MakeRecord();
   record.fidelity = JudgeFidelityOf(record);
   const std::vector<ProcessTrace> traces = TakeTraces(job_state_, spec_);

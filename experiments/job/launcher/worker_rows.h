@@ -22,7 +22,8 @@ class WorkerRows {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `begin`: of the run. Throws `DataError` when a file of `bundle_dir` cannot be created.
+  /// `begin`: of the run. Throws `DataError` when a file of `bundle_dir` cannot be created,
+  /// `ResourceError` when there is no thread to write them.
   WorkerRows(const std::string& bundle_dir, int workers, Clock::time_point begin);
 
   /// Takes what has come since the last call. `see` gets the steps of each worker. Returns why rows
@@ -33,6 +34,8 @@ class WorkerRows {
 
   /// Waits until the bundle has all rows that were taken, or `storage_error` says why not.
   void Drain();
+  /// The same for at most `wait`. Returns whether the bundle has them, or `TakeFrom` says why not.
+  bool DrainWithin(std::chrono::milliseconds wait) const { return metrics_.DrainWithin(wait); }
 
   /// By rank; only their steps are filled in.
   const std::vector<WorkerRecord>& workers() const { return workers_; }

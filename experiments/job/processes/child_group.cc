@@ -114,7 +114,7 @@ void ChildGroup::Start(const MemberSetup& setup, int network_namespace) {
 void ChildGroup::WaitForInput(std::chrono::milliseconds wait, int fd) const {
   std::vector<pollfd> fds{{fd, POLLIN, 0}};
   for (const auto& child : children_) {
-    if (child->log.open()) fds.push_back({child->log.fd(), POLLIN, 0});
+    if (child->log.wants_input()) fds.push_back({child->log.fd(), POLLIN, 0});
   }
   // If it fails, this wait was shorter. The caller looks at everything in either case.
   ::poll(fds.data(), fds.size(), static_cast<int>(wait.count()));
@@ -126,7 +126,7 @@ void ChildGroup::Poll(std::chrono::milliseconds wait, int fd) {
     child->log.ForwardAvailable();
     if (!child->process.Poll()) continue;
     // Forwards the child's last output.
-    child->log.ForwardAvailable();
+    child->log.ForwardRest();
     child->log.Flush();
   }
   if (next_reaping_.expired()) ReapOrphans();
@@ -147,11 +147,15 @@ std::vector<ChildGroup::End> ChildGroup::TakeEnds() {
     if (!end) continue;
     child->end_taken = true;
     // It may have ended since its output was forwarded.
-    child->log.ForwardAvailable();
+    child->log.ForwardRest();
     child->log.Flush();
     ends.push_back({child->who, child->process.pid(), *end, child->log.last_line()});
   }
   return ends;
+}
+
+void ChildGroup::DrainLogs() {
+  for (const auto& child : children_) child->log.Drain();
 }
 
 bool ChildGroup::all_ended() const {

@@ -54,10 +54,12 @@ class ChildGroup {
   /// process. `network_namespace` is as for `Process`.
   void Start(const MemberSetup& setup, int network_namespace = -1);
   /// Forwards logs and reaps children, and what they left behind and has ended. Waits at most
-  /// `wait` for an event there or on `fd`, and never for a disk.
+  /// `wait` for an event there or on `fd`, and not for the disk of the logs.
   void Poll(std::chrono::milliseconds wait, int fd);
   /// Returns the children that have ended since the last call.
   std::vector<End> TakeEnds();
+  /// Waits until the logs have all that was forwarded, and says so if one lacks something.
+  void DrainLogs();
   bool all_ended() const;
   /// Whether `TakeEnds` has returned all children.
   bool all_ends_taken() const;

@@ -139,8 +139,8 @@ std::optional<double> StragglerWatch::MedianSeconds() const {
   return sorted[sorted.size() / 2] / 1000;
 }
 
-bool StragglerWatch::WarnedLately(const Member& who, double now) {
-  const auto [last, is_first] = last_warnings_.try_emplace(who, now);
+bool StragglerWatch::WarnedLately(Warnings& warnings, const Member& who, double now) {
+  const auto [last, is_first] = warnings.try_emplace(who, now);
   if (is_first) return false;
   if (now - last->second < kQuietSeconds) return true;
   last->second = now;
@@ -184,7 +184,7 @@ std::optional<std::string> StragglerWatch::NameSlow(std::span<const MemberState>
   for (const MemberState& member : members) {
     const bool is_cause = std::ranges::find(causes, member.who) != causes.end();
     if (!is_cause || Silent(member) || !IsSlow(member, limit) || waiting == 0) continue;
-    if (!WarnedLately(member.who, now)) texts.push_back(member.Text());
+    if (!WarnedLately(slow_, member.who, now)) texts.push_back(member.Text());
   }
   if (texts.empty()) return std::nullopt;
   last_warning_ = now;
@@ -202,7 +202,7 @@ std::optional<std::string> StragglerWatch::NameLongCheckpoint(std::span<const Me
     const bool is_long = member.activity.kind == Activity::Kind::kCheckpoint &&
                          member.activity_seconds + member.silent_seconds >= kLongCheckpointSeconds;
     if (!is_cause || Silent(member) || !is_long) continue;
-    if (!WarnedLately(member.who, now)) texts.push_back(member.Text());
+    if (!WarnedLately(long_checkpoints_, member.who, now)) texts.push_back(member.Text());
   }
   if (texts.empty()) return std::nullopt;
   return fmt::format("{}, and the other workers wait", fmt::join(texts, "; "));

@@ -63,16 +63,18 @@ class StragglerWatch {
   std::optional<std::string> NameLongCheckpoint(std::span<const MemberState> members, double now);
 
  private:
-  /// Whether the last warning of this worker is not long ago. If not, there is one now.
-  bool WarnedLately(const Member& who, double now);
+  /// Warned of when, in seconds of the run.
+  using Warnings = std::map<Member, double>;
+  /// Whether the last warning of this worker is not long ago. If it is, there is one now.
+  static bool WarnedLately(Warnings& warnings, const Member& who, double now);
   std::optional<double> MedianSeconds() const;
   static bool IsSlow(const MemberState& member, double limit_seconds);
 
   std::set<Member> silent_;  // those whose silence has been named
   std::deque<double> recent_ms_;
-  // In seconds of the run.
-  std::map<Member, double> last_warnings_;
-  std::optional<double> last_warning_;
+  Warnings slow_;
+  Warnings long_checkpoints_;
+  std::optional<double> last_warning_;  // of slow ones, in seconds of the run
 };
 
 }  // namespace ringside

@@ -28,14 +28,14 @@ FileWriter::FileId FileWriter::Add(FileDescriptor file, const std::string& path)
 void FileWriter::Append(FileId file, std::string bytes) {
   if (bytes.empty()) return;
   const std::lock_guard lock(mutex_);
-  std::string& failure = files_[file].failure;
-  if (!failure.empty()) return;
-  if (bytes.size() > most_bytes_ - waiting_bytes_) {
-    failure = files_[file].path + ": cannot write: the disk takes nothing more, and " +
-              std::to_string(waiting_bytes_) + " bytes wait for it";
+  File& to = files_[file];
+  if (!to.failure.empty()) return;
+  if (bytes.size() > most_bytes_ - to.waiting_bytes) {
+    to.failure = to.path + ": cannot write: the disk is too slow; " +
+                 std::to_string(to.waiting_bytes) + " bytes wait for it";
     return;
   }
-  waiting_bytes_ += bytes.size();
+  to.waiting_bytes += bytes.size();
   waiting_.push_back({file, std::move(bytes)});
   changed_.notify_all();
 }
@@ -45,9 +45,19 @@ std::string FileWriter::Failure(FileId file) const {
   return files_[file].failure;
 }
 
+std::size_t FileWriter::Waiting(FileId file) const {
+  const std::lock_guard lock(mutex_);
+  return files_[file].waiting_bytes;
+}
+
 void FileWriter::Drain() const {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return waiting_.empty() && !writing_; });
+  changed_.wait(lock, [this] { return IsIdle(); });
+}
+
+bool FileWriter::DrainWithin(std::chrono::milliseconds wait) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, wait, [this] { return IsIdle(); });
 }
 
 void FileWriter::StartThread() {
@@ -75,7 +85,7 @@ void FileWriter::Run() {
       file.broken = !failure.empty();
       if (file.broken) file.failure = std::move(failure);
     }
-    waiting_bytes_ -= piece.bytes.size();
+    file.waiting_bytes -= piece.bytes.size();
     changed_.notify_all();
   }
 }

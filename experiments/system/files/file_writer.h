@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_SYSTEM_FILES_FILE_WRITER_H_
 #define RINGSIDE_EXPERIMENTS_SYSTEM_FILES_FILE_WRITER_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -18,7 +19,7 @@ class FileWriter {
  public:
   using FileId = std::size_t;
 
-  /// `most_bytes` of all files together may wait for the disk.
+  /// `most_bytes` of each file may wait for the disk.
   explicit FileWriter(std::size_t most_bytes = std::size_t{64} << 20) : most_bytes_(most_bytes) {}
   /// Waits for the disk.
   ~FileWriter();
@@ -30,17 +31,22 @@ class FileWriter {
   FileId Add(FileDescriptor file, const std::string& path);
   /// Writes `bytes` behind all that was appended before. Does nothing for a file that has failed.
   void Append(FileId file, std::string bytes);
+  /// The bytes of the file that wait for the disk.
+  std::size_t Waiting(FileId file) const;
   /// Why the file lacks something that was appended, with its path. Empty: as far as is known, it
   /// lacks nothing.
   std::string Failure(FileId file) const;
   /// Waits until the disk has taken or refused everything.
   void Drain() const;
+  /// The same for at most `wait`. Returns whether the disk has.
+  bool DrainWithin(std::chrono::milliseconds wait) const;
 
  private:
   struct File {
     std::string path;
     FileDescriptor descriptor;
     std::string failure;
+    std::size_t waiting_bytes = 0;  ///< With the piece that is being written.
     bool broken = false;  ///< A piece could not be written. What followed it would follow a gap.
   };
   struct Piece {
@@ -52,6 +58,8 @@ class FileWriter {
   void Run();
   /// Without the lock. Returns why it cannot; empty if it can.
   static std::string Write(const File& file, const std::string& bytes);
+  /// With the lock.
+  bool IsIdle() const { return waiting_.empty() && !writing_; }
 
   const std::size_t most_bytes_;
   mutable std::mutex mutex_;
@@ -59,7 +67,6 @@ class FileWriter {
   // Guarded by mutex_. The path and the descriptor of a file never change, and files never move.
   std::deque<File> files_;
   std::deque<Piece> waiting_;
-  std::size_t waiting_bytes_ = 0;  // with the piece that is being written
   bool writing_ = false;
   bool stopping_ = false;
   std::thread thread_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "ringside/common/base/deadline.h"
+#include "ringside/common/base/errors.h"
 #include "ringside/common/base/sigpipe_guard.h"
 #include "ringside/experiments/text/printable.h"
 
@@ -44,6 +46,11 @@ std::string Cut(const std::string& text, std::size_t columns) {
     if (begins && characters++ == columns) return text.substr(0, i);
   }
   return text;
+}
+
+bool IsFile(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 /// Opens the terminal of `fd` once more. A terminal may take fewer bytes than are written, and then
@@ -91,7 +98,16 @@ Console::Options Console::ForStandardError(bool show_progress) {
 }
 
 Console::Console(const Options& options)
-    : options_(options), terminal_(OpenTerminalOf(options.fd)) {}
+    : options_(options), terminal_(OpenTerminalOf(options.fd)) {
+  if (!IsFile(options.fd)) return;
+  try {
+    FileDescriptor copy(::fcntl(options.fd, F_DUPFD_CLOEXEC, 0));
+    if (copy.get() < 0) return;
+    file_id_ = file_.emplace().Add(std::move(copy), "standard error");
+  } catch (const ResourceError&) {
+    file_.reset();  // there is no thread, so this one writes
+  }
+}
 
 void Console::Print(const std::string& text) {
   const std::string line = Printable(text);
@@ -165,9 +181,18 @@ void Console::EndProgress() {
 void Console::Write(const std::string& text) {
   const std::string note = dropping_ ? "\n... nobody read this output; a part is left out\n" : "";
   const auto wait = dropping_ ? std::chrono::milliseconds(0) : kPatience;
-  const int fd = terminal_.get() >= 0 ? terminal_.get() : options_.fd;
-  dropping_ = !WriteWithin(fd, note + text, wait);
+  dropping_ = !WriteWithin(note + text, wait);
   if (dropping_) drawn_ = 0;  // what is shown now is not known
+}
+
+bool Console::WriteWithin(const std::string& text, std::chrono::milliseconds wait) {
+  const int fd = terminal_.get() >= 0 ? terminal_.get() : options_.fd;
+  if (!file_ || !file_->Failure(file_id_).empty()) return ringside::WriteWithin(fd, text, wait);
+  if (!file_->DrainWithin({})) return false;  // what came before is still on its way
+  file_->Append(file_id_, text);
+  // It waits a little, so that what others write to this file comes behind.
+  file_->DrainWithin(wait);
+  return true;
 }
 
 }  // namespace ringside

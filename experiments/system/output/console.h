@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ringside/common/base/file_descriptor.h"
+#include "ringside/experiments/system/files/file_writer.h"
 
 namespace ringside {
 
@@ -23,8 +25,8 @@ bool WriteWithin(int fd, std::string_view text, std::chrono::milliseconds wait);
 ///
 /// It is for what may be left out: progress and forwarded lines, which are in files as well. If
 /// nobody reads, it waits once for a tenth of a second. It then drops everything until somebody
-/// reads again, and says that it has dropped something. The result of a command is not written
-/// here.
+/// reads again, and says that it has dropped something. A file on a disk that does not answer is
+/// treated alike. The result of a command is not written here.
 class Console {
  public:
   struct Options {
@@ -56,12 +58,15 @@ class Console {
 
  private:
   void Write(const std::string& text);
+  bool WriteWithin(const std::string& text, std::chrono::milliseconds wait);
   /// The codes that move to the start of block and progress line, and clear the screen from there.
   std::string Erasure() const;
   std::string Drawing();
 
   const Options options_;
   FileDescriptor terminal_;         // the same terminal, opened so that writes do not wait
+  std::optional<FileWriter> file_;  // of a standard error that is a file
+  FileWriter::FileId file_id_ = 0;
   bool dropping_ = false;           // nobody has read the last text
   std::string progress_;            // what the terminal shows now
   std::vector<std::string> block_;  // what to show above it

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxLineBytes = 16 << 10;
 constexpr std::size_t kReadBytes = 16 << 10;
+constexpr std::size_t kMostWaiting = std::size_t{1} << 20;
 
 /// Takes the content of a full pipe, and its end.
 int MaxReads(int fd) {
@@ -36,13 +37,27 @@ LogForwarder::LogForwarder(int fd, const std::string& name, const std::string& p
   if (!path.empty()) file_ = writer.Add(OpenForWriting(path, O_TRUNC | O_APPEND), path);
 }
 
-LogForwarder::~LogForwarder() {
+bool LogForwarder::ForwardAvailable() {
+  TellOfLoss();
+  if (open_ && !wants_input()) return true;
+  return Forward();
+}
+
+bool LogForwarder::ForwardRest() {
+  TellOfLoss();
+  return Forward();
+}
+
+bool LogForwarder::wants_input() const {
+  return open_ && (!file_ || writer_.Waiting(*file_) < kMostWaiting);
+}
+
+void LogForwarder::Drain() {
   writer_.Drain();
   TellOfLoss();
 }
 
-bool LogForwarder::ForwardAvailable() {
-  TellOfLoss();
+bool LogForwarder::Forward() {
   std::array<char, kReadBytes> buffer;
   const int max_reads = open_ ? MaxReads(fd_) : 0;
   for (int reads = 0; open_ && reads < max_reads; ++reads) {
@@ -93,6 +108,7 @@ void LogForwarder::TellOfLoss() {
 void LogForwarder::EndLine(std::string& lines) {
   constexpr std::size_t kMaxLastLine = 200;
   if (echo_) lines += prefix_ + line_ + '\n';
+  if (see_) see_(line_);
   if (!line_.empty()) last_line_ = line_.substr(0, kMaxLastLine);
   line_.clear();
 }

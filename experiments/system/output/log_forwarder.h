@@ -2,9 +2,11 @@
 #define RINGSIDE_EXPERIMENTS_SYSTEM_OUTPUT_LOG_FORWARDER_H_
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ringside/experiments/system/files/file_writer.h"
 #include "ringside/experiments/system/output/console.h"
@@ -20,18 +22,23 @@ class LogForwarder {
  public:
   /// `name` is the prefix, such as "worker 2"; empty when lines already have one. An empty `path`
   /// writes no file; `echo` false prints nothing. The file takes about `max_file_bytes`. Throws
-  /// `DataError` if the file cannot be created.
+  /// `DataError` if the file cannot be created, `ResourceError` if there is no thread to write it.
   LogForwarder(int fd, const std::string& name, const std::string& path, FileWriter& writer,
                Console& console, bool echo, std::size_t max_file_bytes = kMaxLogFileBytes);
-  /// Waits until the file has everything.
-  ~LogForwarder();
-  LogForwarder(const LogForwarder&) = delete;
-  LogForwarder& operator=(const LogForwarder&) = delete;
+  /// From now on `see` gets every line, cut if it is long.
+  void OnLine(std::function<void(const std::string&)> see) { see_ = std::move(see); }
 
   /// Copies output that is there, at most what a pipe holds; never waits for more, nor for the
-  /// disk. So the caller goes on while a child writes without end. Returns false when the child
-  /// closed its output.
+  /// disk. So the caller goes on while a child writes without end. Leaves the output in the pipe
+  /// unless `wants_input`. Returns false when the child closed its output.
   bool ForwardAvailable();
+  /// The same of a child that has ended, and which therefore cannot wait for the disk.
+  bool ForwardRest();
+  /// Whether the child's output is open, and little of it waits for the disk. If much waits, the
+  /// child has to wait, too.
+  bool wants_input() const;
+  /// Waits until the file has everything that was forwarded, and says so if it lacks something.
+  void Drain();
   /// Prints a last line that has no newline.
   void Flush();
   bool open() const { return open_; }
@@ -40,6 +47,7 @@ class LogForwarder {
   const std::string& last_line() const { return last_line_; }
 
  private:
+  bool Forward();
   void Take(std::string_view text);
   /// Appends to the file, up to its size limit.
   void Write(std::string_view text);
@@ -60,6 +68,7 @@ class LogForwarder {
   bool open_ = true;
   std::string line_;
   std::string last_line_;
+  std::function<void(const std::string&)> see_;
 };
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
-// Tests whole runs whose results lie on a disk that no longer answers: the kernel holds every write
-// until the file system is thawed.
+// Tests whole runs whose results and messages lie on a disk that no longer answers: the kernel
+// holds every write until the file system is thawed.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,14 +93,18 @@ class FrozenDiskTest : public ::testing::Test {
 
   /// A run whose launcher already waits for the frozen disk.
   Process TrainUntilItWaits(const std::string& strategy) {
-    Process launcher({.argv = {RingsideProgram(), "train", "--strategy", strategy, "--workers", "2",
-                               "--model", "profile:small-tensors", "--steps", "100000000",
-                               "--compute-ms", "1", "--quiet", "--out", bundle()}});
-    WaitUntil("the first steps", [&] { return CommonStepsIn(bundle()) > 0; });
+    const std::string command = "exec " + RingsideProgram() + " train --strategy " + strategy +
+                                " --workers 2 --model profile:small-tensors --compute-ms 1 " +
+                                "--steps 100000000 --out " + bundle() + " 2> " + disk_.path() +
+                                "/messages";
+    Process launcher({.argv = {"/bin/sh", "-c", command}});
+    WaitUntil(
+        "the first steps", [&] { return CommonStepsIn(bundle()) > 0; }, std::chrono::seconds(30));
     pids_ = PidsIn(bundle());
     victim_ = PidIn(bundle(), "worker 1");
     disk_.Freeze();
-    WaitUntil("a write", [&] { return WaitsForADisk(launcher.pid()); });
+    WaitUntil(
+        "a write", [&] { return WaitsForADisk(launcher.pid()); }, std::chrono::seconds(10));
     return launcher;
   }
 

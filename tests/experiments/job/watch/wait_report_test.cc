@@ -244,6 +244,13 @@ TEST(StragglerWatch, ACheckpointThatOthersAwaitLongIsNamedOnceAMinute) {
   EXPECT_TRUE(watch.NameLongCheckpoint(std::vector{writes, waits}, 60));
 }
 
+TEST_F(StragglerWatchTest, AWarningOfOneKindHidesNoneOfTheOther) {
+  EXPECT_TRUE(watch_.NameSlow(std::vector{Computes(0, 9), Waits(1)}, 0));
+  MemberState writes = Computes(0, 10);
+  writes.activity = {.kind = Kind::kCheckpoint, .step = 20};
+  EXPECT_TRUE(watch_.NameLongCheckpoint(std::vector{writes, Waits(1)}, 1));
+}
+
 TEST(StragglerWatch, KnowsNothingBeforeSomeSteps) {
   StragglerWatch watch;
   EXPECT_FALSE(watch.NameSlow(std::vector{Waits(0), Computes(1, 60)}, 0));

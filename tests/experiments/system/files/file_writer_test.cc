@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -102,8 +103,12 @@ TEST(FileWriter, WhoAppendsDoesNotWaitForTheDisk) {
   const std::string text(kMebi, 'x');
   for (int i = 0; i < 4; ++i) writer.Append(file, text);
   EXPECT_THAT(writer.Failure(file), IsEmpty());
+  EXPECT_EQ(writer.Waiting(file), 4 * kMebi);
+  EXPECT_FALSE(writer.DrainWithin(std::chrono::milliseconds(10)));
   disk.Take(4 * kMebi);
   writer.Drain();
+  EXPECT_EQ(writer.Waiting(file), 0U);
+  EXPECT_TRUE(writer.DrainWithin({}));
   for (int i = 0; i < 4; ++i) writer.Append(file, text);
   EXPECT_THAT(writer.Failure(file), IsEmpty()) << "what was written waits no more";
   disk.Take(4 * kMebi);
@@ -118,7 +123,7 @@ TEST(FileWriter, WritesWhatCameBeforeTooMuchHadToWait) {
     writer.Append(file, std::string(kMebi, 'b'));
     writer.Append(file, "c");
     EXPECT_EQ(writer.Failure(file),
-              "disk: cannot write: the disk takes nothing more, and 2097152 bytes wait for it");
+              "disk: cannot write: the disk is too slow; 2097152 bytes wait for it");
     disk.Take(kMebi);
     writer.Append(file, "d");
     disk.Take(kMebi);

@@ -152,7 +152,7 @@ TEST(LogForwarder, EndsAFileThatIsTooLong) {
 }
 
 // A pipe that nobody reads stands for a disk that does not answer.
-TEST(LogForwarder, WaitsForTheDiskOnlyAtItsEnd) {
+TEST(LogForwarder, WaitsForTheDiskOnlyWhereItIsAskedTo) {
   const TemporaryDirectory directory;
   const std::string log = directory.path() + "/log";
   Console console({.show_progress = false});
@@ -161,14 +161,35 @@ TEST(LogForwarder, WaitsForTheDiskOnlyAtItsEnd) {
   FileWriter writer;
   writer.Append(writer.Add(FileDescriptor(::dup(disk.write_end())), "disk"), "blocked");
   Process process = Shell("echo a line");
-  {
-    LogForwarder pump(process.output_fd(), "", log, writer, console, false);
-    WaitUntil("the end of the output", [&] { return !pump.ForwardAvailable(); });
-    EXPECT_EQ(std::filesystem::file_size(log), 0U);
-    EXPECT_EQ(pump.last_line(), "a line");
-    disk.TakeAll();
-  }
+  LogForwarder pump(process.output_fd(), "", log, writer, console, false);
+  WaitUntil("the end of the output", [&] { return !pump.ForwardAvailable(); });
+  EXPECT_EQ(std::filesystem::file_size(log), 0U);
+  EXPECT_EQ(pump.last_line(), "a line");
+  disk.TakeAll();
+  pump.Drain();
   EXPECT_EQ(ReadFile(log, 1000), "a line\n");
+}
+
+// Nothing is lost: the child waits for the disk.
+TEST(LogForwarder, LeavesOutputInThePipeWhereTheDiskIsSlow) {
+  const TemporaryDirectory directory;
+  const std::string log = directory.path() + "/log";
+  Console console({.show_progress = false});
+  BlockingPipe disk;
+  disk.Fill();
+  FileWriter writer;
+  writer.Append(writer.Add(FileDescriptor(::dup(disk.write_end())), "disk"), "blocked");
+  const FileDescriptor zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  LogForwarder pump(zeros.get(), "worker 2", log, writer, console, false);
+  for (int i = 0; i < 1000 && pump.wants_input(); ++i) EXPECT_TRUE(pump.ForwardAvailable());
+  EXPECT_FALSE(pump.wants_input());
+  EXPECT_TRUE(pump.ForwardAvailable());
+  disk.TakeAll();
+  pump.Drain();
+  const auto forwarded = std::filesystem::file_size(log);
+  EXPECT_GE(forwarded, std::size_t{1} << 20);
+  EXPECT_LT(forwarded, std::size_t{2} << 20);
+  EXPECT_TRUE(pump.wants_input());
 }
 
 // The first write is short, the second one fails.
