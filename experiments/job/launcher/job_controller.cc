@@ -213,13 +213,9 @@ void JobController::Watch() {
     if (!options_.bench) states_.Look();
     if (const auto culprit = member_watch_->Culprit()) {
       if (!GoesOnWithout(*culprit)) DecideFailed(*culprit);
-    } else if (job_state_.Complete() && job_state_.failures().empty() && completed_.IsOver()) {
-      // Rows that cannot be written make the run a failed one.
-      TakeRows();
-      if (rows_.DrainWithin(kTick)) {
-        TakeRows();
-        DecideComplete();
-      }
+    } else if (job_state_.Complete() && job_state_.failures().empty() && completed_.IsOver() &&
+               RowsAreWritten()) {
+      DecideComplete();
     } else if (options_.time_limit_s > 0 &&
                Clock::now() - begin_ >
                    std::chrono::duration<double>(options_.time_limit_s - options_.time_used_s)) {
@@ -328,6 +324,13 @@ void JobController::TakeRows() {
   if (const auto why_lost = rows_.TakeFrom(job_state_, see)) {
     verdict_.Decide(JobStatus::kFailed, *why_lost);
   }
+}
+
+bool JobController::RowsAreWritten() {
+  TakeRows();
+  if (!rows_.DrainWithin(kTick)) return false;
+  TakeRows();  // says if they could not be written
+  return true;
 }
 
 void JobController::ShowProgress() {

@@ -71,6 +71,8 @@ class JobController {
   void WatchMembers();
   void WatchStarter();
   void TakeRows();
+  /// Whether the last rows are in the bundle. If they cannot be written, the run has failed.
+  bool RowsAreWritten();
   /// Whether the job loses this worker alone: its connections are broken, nobody else's. Where two
   /// workers are left, nobody can tell whose they are.
   bool GoesOnWithout(const Failure& culprit);

@@ -1,5 +1,6 @@
 #include "ringside/experiments/system/files/file_writer.h"
 
+#include <exception>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -94,7 +95,7 @@ std::string FileWriter::Write(const File& file, const std::string& bytes) {
   try {
     WriteDescriptor(file.descriptor.get(), std::as_bytes(std::span(bytes)), file.path);
     return {};
-  } catch (const DataError& error) {
+  } catch (const std::exception& error) {  // it may not leave the thread
     return error.what();
   }
 }

@@ -11,12 +11,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "ringside/common/base/file_descriptor.h"
+#include "ringside/experiments/system/files/files.h"
+#include "ringside/experiments/system/output/console.h"
 #include "ringside/experiments/system/processes/process.h"
 #include "tests/common/shell_command.h"
 #include "tests/common/temporary_directory.h"
@@ -25,6 +28,8 @@
 namespace ringside {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 /// A file system of its own, in a file.
@@ -133,6 +138,24 @@ TEST_F(FrozenDiskTest, AnInterruptedRunStops) {
   ASSERT_EQ(::kill(launcher.pid(), SIGINT), 0);
   EXPECT_NO_THROW(ExpectMembersEnd());
   EXPECT_EQ(SummaryAfterThaw(launcher, 130)["status"], "interrupted");
+}
+
+TEST_F(FrozenDiskTest, AConsoleThatIsAFileThereHoldsNobodyUp) {
+  const std::string path = disk_.path() + "/messages";
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  Console console({.show_progress = false, .fd = file.get()});
+  console.Print("before");
+  disk_.Freeze();
+  const auto printed = std::async(std::launch::async, [&] {
+    for (int i = 0; i < 3; ++i) console.Print("while it is frozen");
+  });
+  EXPECT_EQ(printed.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  disk_.Thaw();
+  printed.wait();
+  WaitUntil("the last line",
+            [&] { return ReadFile(path, 1000) == "before\nwhile it is frozen\n"; });
+  console.Print("after");
+  EXPECT_THAT(ReadFile(path, 1000), AllOf(HasSubstr("a part is left out"), EndsWith("after\n")));
 }
 
 // A worker of `none` waits for no other, so nobody but the launcher notices.

@@ -151,42 +151,43 @@ TEST(LogForwarder, EndsAFileThatIsTooLong) {
   EXPECT_EQ(pump.last_line(), "more");
 }
 
-// A pipe that nobody reads stands for a disk that does not answer.
-TEST(LogForwarder, WaitsForTheDiskOnlyWhereItIsAskedTo) {
-  const TemporaryDirectory directory;
-  const std::string log = directory.path() + "/log";
-  Console console({.show_progress = false});
-  BlockingPipe disk;
-  disk.Fill();
-  FileWriter writer;
-  writer.Append(writer.Add(FileDescriptor(::dup(disk.write_end())), "disk"), "blocked");
+/// A log on a disk that does not answer. A pipe that nobody reads stands for the disk.
+class StuckLogTest : public ::testing::Test {
+ protected:
+  StuckLogTest() {
+    disk_.Fill();
+    writer_.Append(writer_.Add(FileDescriptor(::dup(disk_.write_end())), "disk"), "blocked");
+  }
+  ~StuckLogTest() override { disk_.TakeAll(); }
+
+  const TemporaryDirectory directory_;
+  const std::string log_ = directory_.path() + "/log";
+  Console console_{{.show_progress = false}};
+  BlockingPipe disk_;
+  FileWriter writer_;
+};
+
+TEST_F(StuckLogTest, IsWaitedForOnlyByWhoAsks) {
   Process process = Shell("echo a line");
-  LogForwarder pump(process.output_fd(), "", log, writer, console, false);
+  LogForwarder pump(process.output_fd(), "", log_, writer_, console_, false);
   WaitUntil("the end of the output", [&] { return !pump.ForwardAvailable(); });
-  EXPECT_EQ(std::filesystem::file_size(log), 0U);
+  EXPECT_EQ(std::filesystem::file_size(log_), 0U);
   EXPECT_EQ(pump.last_line(), "a line");
-  disk.TakeAll();
+  disk_.TakeAll();
   pump.Drain();
-  EXPECT_EQ(ReadFile(log, 1000), "a line\n");
+  EXPECT_EQ(ReadFile(log_, 1000), "a line\n");
 }
 
 // Nothing is lost: the child waits for the disk.
-TEST(LogForwarder, LeavesOutputInThePipeWhereTheDiskIsSlow) {
-  const TemporaryDirectory directory;
-  const std::string log = directory.path() + "/log";
-  Console console({.show_progress = false});
-  BlockingPipe disk;
-  disk.Fill();
-  FileWriter writer;
-  writer.Append(writer.Add(FileDescriptor(::dup(disk.write_end())), "disk"), "blocked");
+TEST_F(StuckLogTest, LeavesTheOutputInThePipe) {
   const FileDescriptor zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
-  LogForwarder pump(zeros.get(), "worker 2", log, writer, console, false);
+  LogForwarder pump(zeros.get(), "worker 2", log_, writer_, console_, false);
   for (int i = 0; i < 1000 && pump.wants_input(); ++i) EXPECT_TRUE(pump.ForwardAvailable());
   EXPECT_FALSE(pump.wants_input());
   EXPECT_TRUE(pump.ForwardAvailable());
-  disk.TakeAll();
+  disk_.TakeAll();
   pump.Drain();
-  const auto forwarded = std::filesystem::file_size(log);
+  const auto forwarded = std::filesystem::file_size(log_);
   EXPECT_GE(forwarded, std::size_t{1} << 20);
   EXPECT_LT(forwarded, std::size_t{2} << 20);
   EXPECT_TRUE(pump.wants_input());
