@@ -45,6 +45,8 @@ PAUSE_S = (0.5, 4)  # between two strikes
 FROZEN_S = (3, 7)  # shorter than a lease, and longer
 RUN_S = 60  # the time limit of a run
 MOST_RESTARTS = "1"  # so that some runs fail: those that are struck twice
+# Garbage that finds no port is no strike, so it has more chances. The runner has the coordinator's port.
+FAULTS = ("kill", "freeze", "garbage", "garbage")
 STRUCK = ("signal", "lost", "comm")  # kinds of failures that a strike makes
 HELPER = re.compile(r"(^|: )\S*/(ip|tc) was killed by signal 9\b")  # the error of a run whose helper was struck
 LOOKS_A_MINUTE = 60 // LOOK_S
@@ -147,20 +149,28 @@ def strike(mark, runner, chance, counts):
     if not processes:
         return
     pid = chance.choice(processes)
-    kind = chance.choice(["kill", "freeze", "garbage"])
+    kind = chance.choice(FAULTS)
     try:
         if kind == "kill":
             os.kill(pid, signal.SIGKILL)
         elif kind == "freeze":
             os.kill(pid, signal.SIGSTOP)
             threading.Timer(chance.choice(FROZEN_S), thaw, (pid,)).start()
-        else:
-            for port in ports_of(pid):
-                with socket.create_connection(("127.0.0.1", port), timeout=1) as stranger:
-                    stranger.sendall(garbage(chance))
+        elif not send_garbage([runner, *processes], chance):
+            return
     except OSError:
         return  # the process, or its port, is gone
     counts[kind] = counts.get(kind, 0) + 1
+
+
+def send_garbage(processes, chance):
+    """To one port of those on which these processes listen. Returns whether there was one."""
+    ports = sorted(set().union(*(ports_of(pid) for pid in processes)))
+    if not ports:
+        return False
+    with socket.create_connection(("127.0.0.1", chance.choice(ports)), timeout=1) as stranger:
+        stranger.sendall(garbage(chance))
+    return True
 
 
 def thaw(pid):
