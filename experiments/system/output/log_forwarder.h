@@ -41,7 +41,6 @@ class LogForwarder {
   void Drain();
   /// Prints a last line that has no newline.
   void Flush();
-  bool open() const { return open_; }
   int fd() const { return fd_; }
   /// The last line that is not empty; cut if it is long.
   const std::string& last_line() const { return last_line_; }

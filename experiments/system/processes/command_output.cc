@@ -1,5 +1,6 @@
 #include "ringside/experiments/system/processes/command_output.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <optional>
 
 #include "ringside/common/base/errors.h"
+#include "ringside/common/base/killed_program_error.h"
 #include "ringside/experiments/system/processes/process.h"
 
 namespace ringside {
@@ -44,7 +46,10 @@ std::string OutputOf(const std::vector<std::string>& argv, const Deadline& deadl
   }
   ReadAvailable(process.output_fd(), output);
   const std::optional<ProcessEnd> end = process.Poll();
-  if (!end || end->signal != 0 || end->code != 0) {
+  if (end && end->signal != 0) {
+    throw KilledProgramError(fmt::format("{} {}: {}", argv.front(), end->Text(), output));
+  }
+  if (!end || end->code != 0) {
     throw MissingBackendError(argv.front() + " " + (end ? end->Text() : "has not ended") + ": " +
                               output);
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "ringside/common/base/errors.h"
+#include "ringside/common/base/killed_program_error.h"
 
 namespace ringside {
 namespace {
@@ -29,6 +30,15 @@ TEST(CommandOutput, AFailureIsToldWithWhatTheCommandSaid) {
       ThrowsMessage<MissingBackendError>(
           AllOf(HasSubstr("exited with code 3"), HasSubstr("no such node"))));
   EXPECT_THROW(OutputOf({"/nowhere/program"}, Soon()), MissingBackendError);
+}
+
+TEST(CommandOutput, ACommandThatIsKilledIsNotCalledMissing) {
+  EXPECT_THAT(
+      [] {
+        OutputOf({"/bin/sh", "-c", "echo one node; kill -9 $$"}, Soon());
+      },
+      ThrowsMessage<KilledProgramError>(
+          AllOf(HasSubstr("was killed by signal 9"), HasSubstr("one node"))));
 }
 
 TEST(CommandOutput, ACommandThatDoesNotEndIsLeft) {
