@@ -90,6 +90,16 @@ std::string FindCheckpointFolder(const std::string& directory) {
   return {};
 }
 
+bool ResumesWithin(const std::string& bundle, const std::string& resume) {
+  if (resume.empty()) return false;
+  std::error_code error;
+  const fs::path inner = fs::weakly_canonical(resume, error);
+  if (error) return true;
+  const fs::path outer = fs::weakly_canonical(bundle, error);
+  if (error) return true;
+  return std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
 std::vector<std::int64_t> CheckpointSteps(const std::string& folder) {
   std::vector<std::int64_t> steps;
   ForEachName(folder, [&](const std::string& name) {

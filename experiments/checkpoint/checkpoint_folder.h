@@ -22,6 +22,11 @@ std::string WorkerPartPath(const std::string& checkpoint, int worker);
 /// instance in a bundle. Empty: neither has a checkpoint.
 std::string FindCheckpointFolder(const std::string& directory);
 
+/// Whether a run whose bundle is `bundle` goes on from a checkpoint in that bundle, and so keeps
+/// its checkpoints. `resume`: the path of the checkpoint, or of a directory of some; empty: none.
+/// True where the paths cannot be compared.
+bool ResumesWithin(const std::string& bundle, const std::string& resume);
+
 /// The steps of the checkpoints in the folder, newest first. Looks at names only. Throws
 /// `DataError` when the folder cannot be read.
 std::vector<std::int64_t> CheckpointSteps(const std::string& folder);

@@ -97,7 +97,7 @@ void ClearDirectory(const fs::path& directory, const RunSpec& spec, bool force) 
   RefuseNewerBundle(directory);
   const std::optional<std::string> status = BundleStatus(directory);
   const bool done = status == JobStatusName(JobStatus::kDone);
-  if (!done && !force && spec.resume.empty() &&
+  if (!done && !force && !ResumesWithin(directory.string(), spec.resume) &&
       !FindCheckpointFolder((directory / "checkpoints").string()).empty()) {
     throw UsageError(fmt::format(
         "--out: {0} holds checkpoints of a run that is not done; --resume {0} goes on from them, "

@@ -15,6 +15,7 @@
 #include "ringside/common/base/lack_of_resources.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
+#include "ringside/experiments/job/launcher/bundle_lock.h"
 #include "ringside/experiments/job/launcher/program_files.h"
 #include "ringside/experiments/job/links/link_probe.h"
 #include "ringside/experiments/job/summary/environment_record.h"
@@ -32,6 +33,7 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{20};
+constexpr std::chrono::seconds kDiskPatience{5};
 constexpr std::chrono::milliseconds kTermGrace{2'000};
 constexpr std::chrono::milliseconds kAgentGrace{3'000};
 
@@ -48,21 +50,10 @@ double Seconds(std::chrono::milliseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-/// Whether `path` is `directory` or below it, however they are written. True in doubt.
-bool LiesIn(const std::string& path, const std::string& directory) {
-  if (path.empty()) return false;
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path inner = fs::weakly_canonical(path, error);
-  if (error) return true;
-  const fs::path outer = fs::weakly_canonical(directory, error);
-  if (error) return true;
-  return std::ranges::mismatch(outer, inner).in1 == outer.end();
-}
-
-std::string Prepared(const std::string& directory) {
+/// Makes the directories of a bundle, and locks it.
+FileDescriptor MakeBundle(const std::string& directory) {
   MakeDirectories(directory + "/logs");
-  return directory;
+  return LockBundle(directory);
 }
 
 }  // namespace
@@ -85,7 +76,8 @@ JobController::JobController(const RunSpec& spec, const JobOptions& options, Job
       coordinator_(std::make_unique<Coordinator>(shared_job_state_, plan_.coordinator)),
       own_console_(Console::ForStandardError(options.show_progress)),
       console_(options.console != nullptr ? *options.console : own_console_),
-      rows_(Prepared(options.bundle_dir), spec.workers, begin_),
+      bundle_lock_(MakeBundle(options.bundle_dir)),
+      rows_(options.bundle_dir, spec.workers, begin_),
       children_({options.bundle_dir + "/logs", options.echo_logs, options.program}, console_),
       states_(spec_, job_state_, console_, begin_),
       stops_(*plan_.signals, job_state_, console_, spec.timeout_s),
@@ -99,7 +91,7 @@ JobController::~JobController() = default;
 void JobController::PrepareBundle() const {
   // Checkpoints of another run in this directory would be taken for this one's.
   const std::string checkpoints = options_.bundle_dir + "/checkpoints";
-  if (options_.generation == 0 && !LiesIn(spec_.resume, options_.bundle_dir)) {
+  if (options_.generation == 0 && !ResumesWithin(options_.bundle_dir, spec_.resume)) {
     RemoveCheckpointsAfter(checkpoints, -1);
   }
   RemoveTemporaryCheckpoints(checkpoints);  // of a run whose launcher was killed
@@ -374,6 +366,10 @@ void JobController::WaitForAgents() {
 }
 
 JobOutcome JobController::Finish() {
+  if (!rows_.DrainWithin(kDiskPatience)) {
+    console_.Print(
+        fmt::format("waiting until the disk has taken the steps of {}", options_.bundle_dir));
+  }
   rows_.Drain();
   children_.DrainLogs();
   if (starter_ != nullptr) starter_->DrainLog();

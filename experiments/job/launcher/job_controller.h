@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/base/file_descriptor.h"
 #include "ringside/experiments/job/agents/rank_starter.h"
 #include "ringside/experiments/job/coordinator/coordinator.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
@@ -104,6 +105,7 @@ class JobController {
   std::unique_ptr<Coordinator> coordinator_;
   Console own_console_;
   Console& console_;
+  const FileDescriptor bundle_lock_;
   WorkerRows rows_;
   ChildGroup children_;
   StateWatch states_;

@@ -44,6 +44,16 @@ TEST_F(CheckpointFolderTest, NamesAreReadAsTheyAreWritten) {
   EXPECT_THROW(CheckpointSteps(directory_.Path("missing")), DataError);
 }
 
+TEST_F(CheckpointFolderTest, ARunResumesWithinItsBundleHoweverThePathIsWritten) {
+  const std::string bundle = directory_.Path("run");
+  EXPECT_FALSE(ResumesWithin(bundle, ""));
+  EXPECT_TRUE(ResumesWithin(bundle, bundle));
+  EXPECT_TRUE(ResumesWithin(bundle, bundle + "/checkpoints/step-2.ckpt"));
+  EXPECT_TRUE(ResumesWithin(bundle, directory_.Path("other") + "/../run/checkpoints"));
+  EXPECT_FALSE(ResumesWithin(bundle, directory_.Path("other") + "/checkpoints"));
+  EXPECT_FALSE(ResumesWithin(bundle, bundle + "2/checkpoints"));
+}
+
 TEST_F(CheckpointFolderTest, IsFoundInABundle) {
   EXPECT_EQ(FindCheckpointFolder(directory_.path()), "");
   fs::create_directory(directory_.Path("checkpoints"));

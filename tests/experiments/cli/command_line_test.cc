@@ -305,6 +305,23 @@ TEST_F(CommandLine, CheckpointsOfAnUnfinishedRunAreNotReplacedUnasked) {
   EXPECT_FALSE(fs::exists(kept)) << "it would be taken for one of the new run";
 }
 
+// It goes on from another run, and its own checkpoints are newer than those.
+TEST_F(CommandLine, CheckpointsOfAResumedRunAreNotReplacedUnasked) {
+  ASSERT_EQ(RunRingside(std::string(kSmall) + " --checkpoint-every 2").exit_code, 0);
+  std::string rest(kSmall);
+  rest.replace(rest.find("--out run"), std::string::npos, "--out rest");
+  rest += " --checkpoint-every 3 --resume run/checkpoints/step-2.ckpt";
+  ASSERT_EQ(RunRingside(rest).exit_code, 0);
+  const std::string kept = scratch() + "/rest/checkpoints/step-3.ckpt";
+  ASSERT_TRUE(fs::exists(kept));
+  fs::remove(scratch() + "/rest/summary.json");
+  const ProcessResult again = RunRingside(rest);
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, HasSubstr("--resume rest goes on from them"));
+  EXPECT_TRUE(fs::exists(kept));
+  EXPECT_EQ(RunRingside(rest + " --force").exit_code, 0);
+}
+
 TEST_F(CommandLine, CheckpointSaysWhatItNeeds) {
   EXPECT_EQ(RunRingside("checkpoint").exit_code, 2);
   EXPECT_THAT(RunRingside("checkpoint melt run").err, HasSubstr("show, check or export"));

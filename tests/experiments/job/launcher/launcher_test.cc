@@ -27,6 +27,7 @@ using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::ThrowsMessage;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kBound{5};
@@ -118,6 +119,22 @@ INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyTest,
                            std::erase(name, '-');
                            return name + (suite_case.param.colocated ? "Colocated" : "");
                          });
+
+TEST_F(LauncherTest, ASecondRunInTheSameDirectoryIsRefused) {
+  Process first({.argv = {RingsideProgram(), "train", "--strategy", "none", "--workers", "1",
+                          "--model", "profile:small-tensors", "--compute-ms", "1", "--steps",
+                          std::to_string(kEndless), "--quiet", "--out", bundle()}});
+  WaitForSteps(3);
+  const RunSpec spec = Resolve(ProfileSpec("none", 1, 3));
+  EXPECT_THAT([&] { RunJob(spec, Options()); },
+              ThrowsMessage<Error>(HasSubstr("another run is writing into " + bundle())));
+  const int steps = StepsIn(bundle());
+  EXPECT_GE(steps, 3) << "the steps of the first run are gone";
+  WaitForSteps(steps + 1);
+  ASSERT_EQ(::kill(first.pid(), SIGKILL), 0);
+  WaitUntil("the launcher's end", [&] { return first.Poll().has_value(); });
+  EXPECT_EQ(Run(spec).status, JobStatus::kDone);
+}
 
 struct BytesCase {
   std::string name;
@@ -325,7 +342,9 @@ TEST_F(LauncherTest, AnErrorOfOneWorkerIsTheOneThatIsTold) {
 
 TEST_F(LauncherTest, AFrozenWorkerIsLostAfterItsLease) {
   const ScopedVariable fault("RINGSIDE_FAULT", "freeze@rank1:step3");
+  ::testing::internal::CaptureStderr();
   const JobOutcome outcome = Run(ProfileSpec("ps-sync", 2, kEndless));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), ContainsRegex("last words: .*worker 1"));
   EXPECT_EQ(outcome.status, JobStatus::kFailed);
   EXPECT_THAT(outcome.error, HasSubstr("worker 1 (pid "));
   EXPECT_THAT(outcome.error, HasSubstr("is lost"));
