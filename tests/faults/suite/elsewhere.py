@@ -33,7 +33,7 @@ ELSEWHERE = (
     ("a replayed push of an earlier step", "`ServiceTest.RefusesAReplayAndAppliesOnce`"),
     ("memory runs out", "`Process.SaysThatMemoryRanOut`, `LimitedRunTest`"),
     ("a full disk under a matrix, and a disk that can only be read", "`results_test.cc`"),
-    ("the disk of the run's directory does not answer", "`FrozenDiskTest`, `StragglerWatch.ACheckpointThatOthersAwaitLongIsNamedOnceAMinute`"),
+    ("the disk of the run's directory does not answer", "`FrozenDiskTest`, `KilledOnAFrozenDiskTest`, `StragglerWatch.ACheckpointThatOthersAwaitLongIsNamedOnceAMinute`"),
     ("no descriptors, threads or processes",
      "`LimitedRunTest`, `WaitingRoomTest.AGuestComesInWhenStrangersHaveTakenAllDescriptors`, `TcpListenerTest.IsRefusedWithoutAThread`, "
      "`ShmListenerTest.IsIdleUntilThereIsADescriptorForAConnection`"),

@@ -23,6 +23,8 @@ HEAD = """# Faults
 Something goes wrong in a job: a process is killed or stopped, a connection breaks, messages are lost. This page says what
 was seen. A job survives if it names the right cause and the right member within the bound, leaves no process, temporary
 file, network namespace and shared memory behind, and, where its processes start again, counts every gradient exactly once.
+A killed launcher may leave a temporary file of a checkpoint in the directory of the run, which the next run there removes. Files of
+jobs, such as sockets, are looked for when all jobs have ended.
 
 `{command}` made this page
 on {date}, at commit `{commit}`. The faults come at random moments. About half of the jobs have a bucket for each tensor, the others

@@ -9,12 +9,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ringside/common/base/file_descriptor.h"
@@ -87,6 +90,19 @@ bool WaitsForADisk(pid_t pid) {
   });
 }
 
+constexpr const char* kEndless = " --steps 100000000";
+
+/// The process of this name that has this variable in its environment. Throws if there is none: a
+/// test that signals -1 would end every process.
+pid_t ProcessOf(const std::string& name, const std::string& variable) {
+  std::istringstream pids(RunShell("pgrep -x '" + name + "'").output);
+  for (std::string pid; pids >> pid;) {
+    const std::string grep = "grep -qzxF '" + variable + "' /proc/" + pid + "/environ";
+    if (RunShell(grep).exit_code == 0) return std::stoi(pid);
+  }
+  throw std::runtime_error("no process is called " + name);
+}
+
 class FrozenDiskTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -95,18 +111,19 @@ class FrozenDiskTest : public ::testing::Test {
   }
 
   std::string bundle() const { return disk_.path() + "/run"; }
+  /// A variable that all processes of the job have.
+  std::string mark() const { return "RINGSIDE_FROZEN_DISK_TEST=" + disk_.path(); }
 
   /// A run whose launcher already waits for the frozen disk.
-  Process TrainUntilItWaits(const std::string& strategy) {
-    const std::string command = "exec " + RingsideProgram() + " train --strategy " + strategy +
+  Process TrainUntilItWaits(const std::string& flags) {
+    const std::string command = "exec env " + mark() + " " + RingsideProgram() +
+                                " train --strategy " + flags +
                                 " --workers 2 --model profile:small-tensors --compute-ms 1 " +
-                                "--steps 100000000 --out " + bundle() + " 2> " + disk_.path() +
-                                "/messages";
+                                "--out " + bundle() + " 2> " + disk_.path() + "/messages";
     Process launcher({.argv = {"/bin/sh", "-c", command}});
     WaitUntil(
         "the first steps", [&] { return CommonStepsIn(bundle()) > 0; }, std::chrono::seconds(30));
-    pids_ = PidsIn(bundle());
-    victim_ = PidIn(bundle(), "worker 1");
+    workers_ = {ProcessOf("worker 0", mark()), ProcessOf("worker 1", mark())};
     disk_.Freeze();
     WaitUntil(
         "a write", [&] { return WaitsForADisk(launcher.pid()); }, std::chrono::seconds(10));
@@ -115,7 +132,7 @@ class FrozenDiskTest : public ::testing::Test {
 
   void ExpectMembersEnd() const {
     WaitUntil(
-        "the end of the workers", [&] { return std::ranges::none_of(pids_, IsAlive); },
+        "the end of the workers", [&] { return std::ranges::none_of(workers_, IsAlive); },
         std::chrono::seconds(20));
   }
 
@@ -129,12 +146,11 @@ class FrozenDiskTest : public ::testing::Test {
   }
 
   OwnDisk disk_;
-  std::vector<pid_t> pids_;
-  pid_t victim_ = -1;
+  std::vector<pid_t> workers_;
 };
 
 TEST_F(FrozenDiskTest, AnInterruptedRunStops) {
-  Process launcher = TrainUntilItWaits("ring");
+  Process launcher = TrainUntilItWaits("ring" + std::string(kEndless));
   ASSERT_EQ(::kill(launcher.pid(), SIGINT), 0);
   EXPECT_NO_THROW(ExpectMembersEnd());
   EXPECT_EQ(SummaryAfterThaw(launcher, 130)["status"], "interrupted");
@@ -158,15 +174,35 @@ TEST_F(FrozenDiskTest, AConsoleThatIsAFileThereHoldsNobodyUp) {
   EXPECT_THAT(ReadFile(path, 1000), AllOf(HasSubstr("a part is left out"), EndsWith("after\n")));
 }
 
-// A worker of `none` waits for no other, so nobody but the launcher notices.
-TEST_F(FrozenDiskTest, AWorkerThatIsKilledIsFound) {
-  Process launcher = TrainUntilItWaits("none");
-  ASSERT_EQ(::kill(victim_, SIGKILL), 0);
+// The workers have done all their steps, and only the last rows are missing.
+TEST_F(FrozenDiskTest, ARunThatWaitsForItsLastRowsKeepsItsTimeLimit) {
+  const auto begin = std::chrono::steady_clock::now();
+  Process launcher = TrainUntilItWaits("none --steps 1000 --time-limit 10s");
+  EXPECT_NO_THROW(ExpectMembersEnd());
+  std::this_thread::sleep_until(begin + std::chrono::seconds(12));
+  EXPECT_EQ(SummaryAfterThaw(launcher, 124)["status"], "timed out");
+}
+
+/// A worker of `none` waits for no other, so nobody but its launcher or its agent notices its end.
+class KilledOnAFrozenDiskTest : public FrozenDiskTest,
+                                public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(KilledOnAFrozenDiskTest, TheWorkerIsNamed) {
+  Process launcher = TrainUntilItWaits(std::string(GetParam()) + kEndless);
+  ASSERT_EQ(::kill(workers_[1], SIGKILL), 0);
   EXPECT_NO_THROW(ExpectMembersEnd());
   const nlohmann::json summary = SummaryAfterThaw(launcher, 1);
   EXPECT_THAT(summary["error"].get<std::string>(), HasSubstr("worker 1 (pid "));
   EXPECT_EQ(summary["failure"]["kind"], "signal");
 }
+
+INSTANTIATE_TEST_SUITE_P(Starts, KilledOnAFrozenDiskTest,
+                         ::testing::Values("none", "none --launcher mpirun", "mpi"),
+                         [](const auto& start) {
+                           std::string name = start.param;
+                           std::erase_if(name, [](char c) { return c == ' ' || c == '-'; });
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace ringside
