@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -43,6 +44,27 @@ TEST_F(PrivateFileTest, ASecretIsReadableByItsUserAlone) {
   }
   ::umask(before);
   EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(PrivateFileTest, WhatAProcessLeftIsRemovedOnceItIsGone) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t end{};
+  ASSERT_EQ(::waitid(P_PID, child, &end, WEXITED | WNOWAIT), 0);
+  const fs::path left = directory_.Path("job-" + std::to_string(child) + "-a");
+  const fs::path own = directory_.Path("job-" + std::to_string(::getpid()) + "-b");
+  const fs::path other = directory_.Path("other-" + std::to_string(child) + "-c");
+  for (const fs::path& path : {left, own, other}) {
+    fs::create_directory(path);
+    std::ofstream(path / "file") << "content";
+  }
+  RemoveLeftovers(directory_.path(), "job-");
+  EXPECT_TRUE(fs::exists(left)) << "its process has not been waited for, so its number is taken";
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  RemoveLeftovers(directory_.path(), "job-");
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(own / "file"));
+  EXPECT_TRUE(fs::exists(other / "file"));
 }
 
 TEST_F(PrivateFileTest, ALinkInPlaceOfTheDirectoryIsRefused) {
