@@ -206,13 +206,16 @@ TEST_F(RealRanksTest, ASecondProcessWithARankIsRefusedAndTheJobGoesOn) {
   WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
   for (const int rank : {1, 0}) {
     const auto start = std::chrono::steady_clock::now();
-    Process again =
-        StartRank(rank, "ring", 100'000, {"RINGSIDE_OUT=" + directory_.Path("another")});
+    Process again = StartRank(rank, "ring", 100'000, {}, ".", {}, directory_.Path("another"));
     std::string output;
     EXPECT_EQ(Finish(again, output).code, 2) << output;
     EXPECT_THAT(output, HasSubstr("rank " + std::to_string(rank)));
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   }
+  Process same_bundle = StartRank(0, "ring", 100'000);
+  std::string refused;
+  EXPECT_EQ(Finish(same_bundle, refused).code, 1) << refused;
+  EXPECT_THAT(refused, HasSubstr("another run is writing into " + bundle()));
   const int steps = StepsIn(bundle());
   WaitUntil("more steps", [&] { return StepsIn(bundle()) > steps; });
   first.Signal(SIGINT);
